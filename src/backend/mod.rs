@@ -1,0 +1,6 @@
+//! Where files live: one plane for all tools. No tool knows whether it works on a buffer or a disk.
+
+mod file_plane;
+pub mod local;
+
+pub use file_plane::{Backend, BackendError, DirEntry, EntryKind, ReadBytes};

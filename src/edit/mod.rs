@@ -1,0 +1,1 @@
+//! Text surgery without I/O.

@@ -1,0 +1,1 @@
+//! Files and their text: path safety, decoding, atomic writing.

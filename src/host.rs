@@ -1,0 +1,70 @@
+//! Ports to what lies outside the engine: the editor with its buffers, and the person.
+//!
+//! Both are implemented once, in `agent/requests.rs`, over the event queue; tests have fakes.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use thiserror::Error;
+
+use crate::protocol::change::{AppliedFile, BufferText, EditBatch};
+use crate::protocol::request::{Approval, Choice, Question};
+
+/// The editor's buffers.
+#[async_trait]
+pub trait Editor: Send + Sync {
+    /// The text of the loaded buffer that holds `path` (absolute, links resolved); `None` when none does.
+    async fn read_buffer(&self, path: &Path) -> Result<Option<BufferText>, EditorError>;
+
+    /// Edits loaded buffers: all of them or none. Waits until the editor can be edited.
+    async fn apply(&self, batch: EditBatch) -> Result<Vec<AppliedFile>, EditorError>;
+}
+
+/// Why the editor did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EditorError {
+    /// The buffer changed since it was read, or was loaded or unloaded: read again and retry.
+    #[error("{0}")]
+    Stale(String),
+    /// The editor refuses, and will again.
+    #[error("{0}")]
+    Refused(String),
+    /// The turn was stopped while waiting.
+    #[error("the turn was stopped")]
+    Cancelled,
+}
+
+/// The person in front of the editor.
+#[async_trait]
+pub trait Human: Send + Sync {
+    /// Whether there is one. Without, `Ask` becomes `Deny`.
+    fn present(&self) -> bool;
+
+    /// Asks whether a call may run.
+    async fn approve(&self, approval: Approval) -> Result<Answer, HumanError>;
+
+    /// Asks questions; `None` = no answer at all.
+    async fn ask(&self, questions: Vec<Question>) -> Result<Option<Vec<Vec<String>>>, HumanError>;
+}
+
+/// The person's word on a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The choice.
+    pub decision: Choice,
+    /// Words with a denial.
+    pub feedback: Option<String>,
+    /// Changed arguments; judged anew.
+    pub args: Option<serde_json::Value>,
+}
+
+/// Why the person gave no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum HumanError {
+    /// The turn was stopped.
+    #[error("the turn was stopped")]
+    Cancelled,
+    /// Nobody is there to ask.
+    #[error("nobody is there to answer")]
+    Absent,
+}

@@ -1,0 +1,263 @@
+//! What the agent tells the editor.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::protocol::ids::{CallId, RequestId, SessionId, StepIx, TicketId, TurnId};
+use crate::protocol::request::Request;
+use crate::protocol::tool::{CallResult, Outcome};
+
+/// One thing that happened.
+///
+/// Laws: (1) events that *must* arrive keep the order of emission; (2) every `request` is followed by
+/// exactly one `request_closed`, also when the turn is stopped; (3) every `turn_started` is followed by
+/// exactly one `turn_finished`; (4) joining never crosses an event that must arrive; (5) every
+/// `tool_started` is followed by exactly one `tool_finished`, also on cancel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// A session is ready.
+    SessionStarted {
+        /// Its name.
+        session: SessionId,
+        /// `provider:model`, when one is configured.
+        model: Option<String>,
+        /// The permission mode.
+        mode: String,
+        /// The working directory.
+        cwd: PathBuf,
+        /// Names of the tools on offer.
+        tools: Vec<String>,
+    },
+    /// A turn began.
+    TurnStarted {
+        /// Which.
+        turn: TurnId,
+        /// The prompt.
+        text: String,
+    },
+    /// A turn came to rest.
+    TurnFinished {
+        /// Which.
+        turn: TurnId,
+        /// Why.
+        reason: TurnEnd,
+        /// The last text of the model.
+        text: String,
+        /// Why it failed, and what to type; for `error` and the limits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// The model speaks.
+    TextDelta {
+        /// In which turn.
+        turn: TurnId,
+        /// The next piece.
+        text: String,
+    },
+    /// The model thinks aloud.
+    ReasoningDelta {
+        /// In which turn.
+        turn: TurnId,
+        /// The next piece.
+        text: String,
+    },
+    /// A call begins (before it is asked).
+    ToolStarted {
+        /// Which call.
+        call: CallId,
+        /// In which step.
+        step: StepIx,
+        /// Canonical name, or what the model wrote when there is no such tool.
+        tool: String,
+        /// The argument that matters, one line.
+        title: String,
+    },
+    /// What a call has printed last.
+    ToolProgress {
+        /// Which call.
+        call: CallId,
+        /// The tail of its output.
+        tail: String,
+    },
+    /// A call ended.
+    ToolFinished {
+        /// Which call.
+        call: CallId,
+        /// Canonical name.
+        tool: String,
+        /// How.
+        outcome: Outcome,
+        /// A few words, for example `exit 101` or `3 hunks · +7 −4`.
+        summary: String,
+        /// What the model reads.
+        text: String,
+        /// Milliseconds, without the time that the person took.
+        elapsed_ms: u64,
+    },
+    /// Files were changed by a call, once a call that changed some.
+    FilesChanged {
+        /// Absolute paths.
+        paths: Vec<PathBuf>,
+    },
+    /// The plan changed.
+    TodoUpdated {
+        /// `{subject, status, active_form}` each.
+        items: Vec<Value>,
+    },
+    /// The agent waits for an answer.
+    Request {
+        /// Answer with this number.
+        id: RequestId,
+        /// What is needed.
+        request: Request,
+    },
+    /// A request is answered or void.
+    RequestClosed {
+        /// Which.
+        id: RequestId,
+        /// How it ended.
+        outcome: RequestEnd,
+    },
+    /// Hunks of files changed outside the main thread.
+    HunksChanged {
+        /// The files.
+        paths: Vec<PathBuf>,
+    },
+    /// Tokens and money so far.
+    Usage(Usage),
+    /// The mode changed.
+    ModeChanged {
+        /// The mode now.
+        mode: String,
+    },
+    /// The model changed.
+    ModelChanged {
+        /// `provider:model`.
+        model: String,
+    },
+    /// A sentence for the person.
+    Notice(Notice),
+    /// The answer to a call from Lua.
+    CallFinished {
+        /// Which.
+        ticket: TicketId,
+        /// The answer.
+        result: CallResult,
+    },
+    /// The answer to an explain from Lua.
+    Explained {
+        /// Which.
+        ticket: TicketId,
+        /// `{decision, rule, layer, pattern, commands}`, or `{error}`.
+        explanation: Value,
+    },
+    /// Undo or redo is done, or refused.
+    Restored {
+        /// Whether files were put back.
+        ok: bool,
+        /// What happened, one sentence.
+        message: String,
+        /// The files put back.
+        paths: Vec<PathBuf>,
+    },
+    /// The agent ended.
+    Stopped {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Why a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// The model has nothing more to do.
+    Done,
+    /// The person stopped it.
+    Interrupted,
+    /// The provider or the agent failed.
+    Error,
+    /// More steps than allowed.
+    StepLimit,
+    /// The same call again and again.
+    Loop,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestEnd {
+    /// It was answered.
+    Answered,
+    /// The turn was stopped, or the agent ended.
+    Cancelled,
+}
+
+/// How much was used; counts are of the whole session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of requests.
+    pub input_tokens: u64,
+    /// Of these, tokens that the provider had in its cache.
+    pub cached_tokens: u64,
+    /// Tokens of replies.
+    pub output_tokens: u64,
+    /// Tokens of the last request and reply together: the size of the context now.
+    pub context_tokens: u64,
+    /// The context window of the model in tokens; 0 when unknown.
+    pub context_window: u64,
+    /// Requests made.
+    pub requests: u64,
+}
+
+/// A sentence for the person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// How loud.
+    pub level: Level,
+    /// One sentence: what happened.
+    pub message: String,
+    /// What to type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// How loud a notice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Something to do.
+    Warn,
+    /// Something failed.
+    Error,
+}
+
+/// How an event may be treated when the editor is slower than the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// Arrives, in order.
+    Must,
+    /// May be joined with its neighbour of the same kind.
+    Joinable,
+    /// May be replaced by a later one of the same kind and subject.
+    LastWins,
+}
+
+impl Event {
+    /// How this event may be delivered.
+    pub fn delivery(&self) -> Delivery {
+        match self {
+            Self::TextDelta { .. } | Self::ReasoningDelta { .. } => Delivery::Joinable,
+            Self::ToolProgress { .. }
+            | Self::TodoUpdated { .. }
+            | Self::Usage(_)
+            | Self::HunksChanged { .. } => Delivery::LastWins,
+            _ => Delivery::Must,
+        }
+    }
+}

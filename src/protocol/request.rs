@@ -1,0 +1,144 @@
+//! Requests: events that need exactly one answer. Field names are those of the public interface.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::protocol::change::{AppliedFile, BufferText, EditBatch};
+
+/// What the agent needs from the editor or the person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Request {
+    /// May this call run?
+    Approval(Approval),
+    /// The model asks the person.
+    Question {
+        /// At least one.
+        questions: Vec<Question>,
+    },
+    /// The text of the buffer that holds `path`, if one is loaded.
+    ReadBuffer {
+        /// Absolute, links resolved.
+        path: PathBuf,
+    },
+    /// Edit loaded buffers.
+    ApplyEdits(EditBatch),
+}
+
+/// A call that waits for the person's word.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Approval {
+    /// Canonical name of the tool.
+    pub tool: String,
+    /// One line: what would happen.
+    pub title: String,
+    /// Why it is asked, one sentence.
+    pub reason: String,
+    /// The rule that asks, and where it comes from.
+    pub rule: String,
+    /// For bash: the simple commands of the line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commands: Option<Vec<CommandVerdict>>,
+    /// The files that would change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paths: Option<Vec<PathBuf>>,
+    /// The change as a unified diff, or the command's full text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// What may be answered, in the order once, session, always, deny.
+    pub choices: Vec<Choice>,
+    /// What a `session` or `always` answer would be remembered as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+}
+
+/// An answer to an [`Approval`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// This call only.
+    Once,
+    /// Calls like this one, until the session ends.
+    Session,
+    /// Calls like this one, from now on.
+    Always,
+    /// Not this call.
+    Deny,
+}
+
+/// One simple command of a shell line, judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandVerdict {
+    /// The command as written.
+    pub text: String,
+    /// `read`, `change`, `unknown`, `destructive` or `unparsable`.
+    pub class: String,
+    /// `allow`, `ask` or `deny`.
+    pub decision: String,
+}
+
+/// One question of the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// The question.
+    pub question: String,
+    /// A short label; what is longer than 30 characters is cut where it is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<String>,
+    /// What may be chosen; empty means that the question can only be skipped.
+    pub options: Vec<QuestionOption>,
+    /// Whether several may be chosen.
+    #[serde(default)]
+    pub multiple: bool,
+}
+
+/// One answer on offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionOption {
+    /// What the model is told when it is chosen.
+    pub label: String,
+    /// More words for the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// The one answer to a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Reply {
+    /// To [`Request::Approval`].
+    Approval {
+        /// The choice.
+        decision: Choice,
+        /// The person's words with a denial.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
+        /// Arguments that the person changed; they are judged anew.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        args: Option<Value>,
+    },
+    /// To [`Request::Question`]: the chosen labels of each question; `None` = no answer at all.
+    Question {
+        /// One list a question, in order.
+        answers: Option<Vec<Vec<String>>>,
+    },
+    /// To [`Request::ReadBuffer`]: `None` when no buffer holds the file.
+    Buffer {
+        /// The text.
+        buffer: Option<BufferText>,
+    },
+    /// To [`Request::ApplyEdits`], when every buffer was edited.
+    Applied {
+        /// What became of each.
+        files: Vec<AppliedFile>,
+    },
+    /// To [`Request::ReadBuffer`] or [`Request::ApplyEdits`], when nothing was changed.
+    Refused {
+        /// Whether the same thing may be tried again after a fresh read.
+        stale: bool,
+        /// Why, in one sentence.
+        message: String,
+    },
+}

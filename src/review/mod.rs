@@ -1,0 +1,1 @@
+//! What has the person not looked at yet? Pure: no I/O, no editor.

@@ -1,0 +1,8 @@
+//! The tools: one file each, one list (`builtin.rs`), one way in (`dispatch.rs`).
+//!
+//! To add a tool: write `tools/<name>.rs` with an `Args` struct whose doc comments are the schema's
+//! descriptions, `tools/text/<name>.md` with what the model is told, and a row in `builtin.rs`. The
+//! contract test then checks the rest: a unique name, a schema that parses back into `Args`, a class.
+//! A tool never asks, snapshots or truncates: `dispatch` does that for all of them.
+
+pub mod tool;

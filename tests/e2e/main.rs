@@ -1,0 +1,1 @@
+//! Real Neovims driven over RPC, with a decoded screen.

@@ -1,0 +1,1 @@
+//! The engine's tests, one binary. Each module has a line that says what belongs there.

@@ -8,13 +8,16 @@ use async_trait::async_trait;
 use thiserror::Error;
 
 use crate::protocol::change::{AppliedFile, BufferText, EditBatch};
-use crate::protocol::request::{Approval, Choice, Question};
+use crate::protocol::request::{Approval, Choice, Question, UnsavedBuffer};
 
 /// The editor's buffers.
 #[async_trait]
 pub trait Editor: Send + Sync {
     /// The text of the loaded buffer that holds `path` (absolute, links resolved); `None` when none does.
     async fn read_buffer(&self, path: &Path) -> Result<Option<BufferText>, EditorError>;
+
+    /// The texts of all loaded buffers that hold unsaved changes.
+    async fn unsaved(&self) -> Result<Vec<UnsavedBuffer>, EditorError>;
 
     /// Edits loaded buffers: all of them or none. Waits until the editor can be edited.
     async fn apply(&self, batch: EditBatch) -> Result<Vec<AppliedFile>, EditorError>;

@@ -111,6 +111,9 @@ pub enum Event {
     Request {
         /// Answer with this number.
         id: RequestId,
+        /// The call from Lua that needs it; none when a turn does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ticket: Option<TicketId>,
         /// What is needed.
         request: Request,
     },

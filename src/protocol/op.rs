@@ -34,6 +34,8 @@ pub enum Op {
         args: Value,
         /// Limit of the tool's own time in milliseconds; asking the person does not count.
         timeout_ms: u64,
+        /// Whether somebody answers approvals of this call; without, Ask becomes Deny.
+        human: bool,
     },
     /// Cancel a [`Op::Call`].
     CancelCall {

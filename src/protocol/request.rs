@@ -23,8 +23,19 @@ pub enum Request {
         /// Absolute, links resolved.
         path: PathBuf,
     },
+    /// The texts of all loaded buffers that hold unsaved changes.
+    Unsaved,
     /// Edit loaded buffers.
     ApplyEdits(EditBatch),
+}
+
+/// The text of a buffer that is not saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnsavedBuffer {
+    /// Absolute, links resolved.
+    pub path: PathBuf,
+    /// Lines joined by `\n`, with a final `\n` unless `noeol`.
+    pub text: String,
 }
 
 /// A call that waits for the person's word.
@@ -128,6 +139,11 @@ pub enum Reply {
     Buffer {
         /// The text.
         buffer: Option<BufferText>,
+    },
+    /// To [`Request::Unsaved`].
+    Unsaved {
+        /// In no order.
+        buffers: Vec<UnsavedBuffer>,
     },
     /// To [`Request::ApplyEdits`], when every buffer was edited.
     Applied {

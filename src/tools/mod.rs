@@ -5,4 +5,8 @@
 //! contract test then checks the rest: a unique name, a schema that parses back into `Args`, a class.
 //! A tool never asks, snapshots or truncates: `dispatch` does that for all of them.
 
+pub mod args;
+pub mod dispatch;
+pub mod locks;
+pub mod registry;
 pub mod tool;

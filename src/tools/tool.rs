@@ -35,6 +35,11 @@ pub trait Tool: Send + Sync + 'static {
     /// What the call will touch. Looks at paths only; changes nothing.
     fn access(&self, args: &Self::Args, cwd: &Path) -> Result<Vec<Access>, ToolError>;
 
+    /// What the call would change, for the person who is asked: a unified diff, or the whole command.
+    async fn preview(&self, _args: &Self::Args, _ctx: &ToolCtx) -> Option<String> {
+        None
+    }
+
     /// Runs it. Everything about permission has been settled before.
     async fn run(&self, args: Self::Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError>;
 }

@@ -1,0 +1,89 @@
+//! Calls and explanations that Lua asks for: the same way in as a model's calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::core::Core;
+use crate::agent::requests::Scope;
+use crate::agent::step;
+use crate::protocol::event::Event;
+use crate::protocol::ids::{CallId, TicketId};
+use crate::protocol::message::ToolCall;
+use crate::protocol::tool::{CallResult, Outcome};
+use crate::tools::dispatch::Place;
+use crate::tools::tool::ToolError;
+
+/// A call from Lua.
+pub struct LuaCall {
+    /// Its number.
+    pub ticket: TicketId,
+    /// Name or alias.
+    pub tool: String,
+    /// The arguments.
+    pub args: Value,
+    /// Limit of the tool's own time.
+    pub limit: Duration,
+    /// Whether somebody answers approvals.
+    pub human: bool,
+}
+
+/// Runs the call as a step of its own, and answers with [`Event::CallFinished`].
+pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) {
+    let (step, turn) = (core.next_step(), core.next_turn());
+    core.log.step(step, turn);
+    let place = Place { step, turn, limit: Some(call.limit) };
+    let scope = Scope { cancel, ticket: Some(call.ticket), human: call.human };
+    let arguments = if call.args.is_null() { String::new() } else { call.args.to_string() };
+    let id = CallId(format!("lua_{}", call.ticket));
+    let made = ToolCall { id, name: call.tool, arguments };
+    let finished = step::run_call(&core, &made, place, scope).await;
+    let timed_out = finished.outcome == Outcome::Cancelled && finished.elapsed >= call.limit;
+    let text = if timed_out {
+        format!("Stopped: it took longer than {} ms (timeout_ms).", call.limit.as_millis())
+    } else {
+        finished.text
+    };
+    let blocks = finished.media.iter().filter_map(|block| serde_json::to_value(block).ok()).collect::<Vec<_>>();
+    let result = CallResult {
+        ok: finished.outcome == Outcome::Ok,
+        text,
+        blocks: (!blocks.is_empty()).then_some(blocks),
+        decision: finished.decision.as_str().into(),
+    };
+    core.events.push(Event::CallFinished { ticket: call.ticket, result });
+}
+
+/// What the gate would say, as [`Event::Explained`].
+pub fn explain(core: &Core, ticket: TicketId, tool: &str, args: &Value) {
+    let explanation = explanation(core, tool, args).unwrap_or_else(|error| json!({"error": error.to_string()}));
+    core.events.push(Event::Explained { ticket, explanation });
+}
+
+fn explanation(core: &Core, name: &str, args: &Value) -> Result<Value, ToolError> {
+    let tool = core.registry.find(name)?;
+    let arguments = if args.is_null() { String::new() } else { args.to_string() };
+    let prepared = tool.prepare(&arguments, &core.cwd)?;
+    let verdict = core.dispatcher.explain(tool, &prepared);
+    let mut explanation = json!({
+        "decision": verdict.decision,
+        "rule": verdict.rule,
+        "layer": verdict.layer,
+        "reason": verdict.reason,
+    });
+    if let Some(pattern) = verdict.pattern {
+        explanation["pattern"] = pattern.into();
+    }
+    if let Some(commands) = verdict.commands {
+        explanation["commands"] = json!(commands);
+    }
+    Ok(explanation)
+}
+
+/// The answer to a call that failed by a fault of ours.
+pub fn fault(ticket: TicketId) -> Event {
+    let text = "The call failed by a fault of its own, which is in the log (:Dcode log).".to_owned();
+    Event::CallFinished { ticket, result: CallResult { ok: false, text, blocks: None, decision: "deny".into() } }
+}

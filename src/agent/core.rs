@@ -1,0 +1,111 @@
+//! What a session's turns, calls and undos share.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::agent::history::History;
+use crate::agent::queue::EventQueue;
+use crate::agent::requests::Requests;
+use crate::agent::session_log::SessionLog;
+use crate::agent::status::StatusBoard;
+use crate::backend::Backend;
+use crate::config::Config;
+use crate::permission::gate::Gate;
+use crate::protocol::event::{Event, Level, Notice, Usage};
+use crate::protocol::ids::{SessionId, StepIx, TurnId};
+use crate::provider::{Provider, ProviderError};
+use crate::review::SharedBook;
+use crate::snapshot::store::SnapshotStore;
+use crate::tools::dispatch::Dispatcher;
+use crate::tools::registry::Registry;
+
+/// The services and the state of one session.
+pub struct Core {
+    /// Its name.
+    pub session: SessionId,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The merged configuration.
+    pub config: Arc<Config>,
+    /// To the editor.
+    pub events: Arc<EventQueue>,
+    /// Open requests.
+    pub requests: Arc<Requests>,
+    /// Judges calls.
+    pub gate: Arc<Gate>,
+    /// The tools on offer.
+    pub registry: Registry,
+    /// The one way in for calls.
+    pub dispatcher: Dispatcher,
+    /// Files.
+    pub backend: Arc<dyn Backend>,
+    /// What was there before each step.
+    pub snapshots: Arc<SnapshotStore>,
+    /// What the person has not looked at yet; shared with the editor's main thread.
+    pub review: SharedBook,
+    /// The journal.
+    pub log: SessionLog,
+    /// The conversation. Only the running turn appends.
+    pub history: Mutex<History>,
+    /// The system prompt; made once.
+    pub system: String,
+    /// The model, or why there is none.
+    pub model: Mutex<Result<Arc<dyn Provider>, ProviderError>>,
+    /// Used so far.
+    pub usage: Mutex<Usage>,
+    /// What the model hears with the next prompt.
+    pub notes: Mutex<Vec<String>>,
+    /// Numbers of steps.
+    pub steps: AtomicU64,
+    /// Numbers of turns; the front end takes them too.
+    pub turns: Arc<AtomicU64>,
+    /// Where the editor reads what we are doing.
+    pub status: Arc<StatusBoard>,
+    /// Whether a front end answers approvals of turns.
+    pub human: bool,
+}
+
+impl Core {
+    /// The number of a new step.
+    pub fn next_step(&self) -> StepIx {
+        StepIx(self.steps.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// The number of a new turn.
+    pub fn next_turn(&self) -> TurnId {
+        TurnId(self.turns.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// The model, or why there is none.
+    pub fn provider(&self) -> Result<Arc<dyn Provider>, ProviderError> {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes another model, or says why it cannot be used; the old one stays then.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    pub fn set_model(&self, opened: Result<Arc<dyn Provider>, ProviderError>) -> Result<String, ProviderError> {
+        let provider = opened?;
+        let name = provider.name().to_owned();
+        self.status.model(Some(name.clone()), provider.scripted());
+        *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Ok(provider);
+        Ok(name)
+    }
+
+    /// A sentence for the person.
+    pub fn notice(&self, level: Level, message: impl Into<String>, hint: Option<String>) {
+        self.events.push(Event::Notice(Notice { level, message: message.into(), hint }));
+    }
+
+    /// The notes for the model, taken.
+    pub fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Tells the model something with the next prompt.
+    pub fn note(&self, note: String) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+    }
+}

@@ -1,0 +1,260 @@
+//! The actor: takes ops in order and never waits for work to end.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::{JoinError, JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::call::{self, LuaCall};
+use crate::agent::core::Core;
+use crate::agent::requests::{Scope, in_scope};
+use crate::agent::setup::Blueprint;
+use crate::agent::turn::{self, Ended, Prompt};
+use crate::agent::undo;
+use crate::permission::mode::Mode;
+use crate::protocol::event::{Event, Level, TurnEnd};
+use crate::protocol::ids::{HunkId, TicketId, TurnId};
+use crate::protocol::op::Op;
+use crate::snapshot::restore::Scope as UndoScope;
+
+/// What the session does at the moment; one at a time.
+struct Running {
+    /// The turn, when it is one; else an undo or redo.
+    turn: Option<TurnId>,
+    cancel: CancellationToken,
+    task: JoinHandle<Option<Ended>>,
+}
+
+/// A session at work.
+pub struct Session {
+    blueprint: Blueprint,
+    core: Arc<Core>,
+    root: CancellationToken,
+    queue: VecDeque<Prompt>,
+    running: Option<Running>,
+    calls: HashMap<TicketId, CancellationToken>,
+}
+
+impl Session {
+    /// A session that has not taken an op yet. Everything it starts is cancelled with `root`.
+    pub fn new(blueprint: Blueprint, root: CancellationToken) -> Self {
+        let core = blueprint.build();
+        Self { blueprint, core, root, queue: VecDeque::new(), running: None, calls: HashMap::new() }
+    }
+
+    /// Takes ops until [`Op::Shutdown`] or until nobody can send any more.
+    pub async fn run(mut self, mut ops: UnboundedReceiver<Op>) {
+        self.started();
+        loop {
+            let ended = async {
+                match &mut self.running {
+                    Some(running) => (&mut running.task).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                op = ops.recv() => match op {
+                    None | Some(Op::Shutdown) => break,
+                    Some(op) => self.handle(op),
+                },
+                ended = ended => self.ended(ended),
+            }
+        }
+        self.root.cancel();
+        if let Some(mut running) = self.running.take() {
+            // Bounded by the caller's limit on the whole shutdown.
+            let ended = (&mut running.task).await;
+            self.running = Some(running);
+            self.queue.clear();
+            self.ended(ended);
+        }
+        self.core.log.close();
+        self.core.dispatcher.offload.clear();
+        self.core.events.push(Event::Stopped { reason: "shutdown".into() });
+    }
+
+    fn started(&self) {
+        let provider = self.core.provider();
+        self.core.events.push(Event::SessionStarted {
+            session: self.core.session.clone(),
+            model: provider.ok().map(|provider| provider.name().to_owned()),
+            mode: self.core.gate.mode().name().into(),
+            cwd: self.core.cwd.clone(),
+            tools: self.core.registry.names(),
+        });
+    }
+
+    fn handle(&mut self, op: Op) {
+        match op {
+            Op::Prompt { turn, text, context } => {
+                self.queue.push_back(Prompt { turn, text, context });
+                self.start_next();
+            }
+            Op::Interrupt => self.interrupt(),
+            Op::Call { ticket, tool, args, timeout_ms, human } => {
+                let limit = Duration::from_millis(timeout_ms);
+                self.start_call(LuaCall { ticket, tool, args, limit, human });
+            }
+            Op::CancelCall { ticket } => {
+                if let Some(cancel) = self.calls.remove(&ticket) {
+                    cancel.cancel();
+                }
+            }
+            Op::Explain { ticket, tool, args } => {
+                let core = Arc::clone(&self.core);
+                tokio::task::spawn_blocking(move || call::explain(&core, ticket, &tool, &args));
+            }
+            // A second answer, or one that comes too late, has nobody to go to.
+            Op::Reply { request, reply } => drop(self.core.requests.resolve(request, reply)),
+            Op::Undo { steps } => {
+                let scope = steps.map_or(UndoScope::Turn, UndoScope::Steps);
+                self.start_restore(move |core| async move { undo::undo(&core, scope).await });
+            }
+            Op::Redo => self.start_restore(|core| async move { undo::redo(&core).await }),
+            Op::Reviewed { path, accepted, rejected } => self.reviewed(&path, accepted, rejected),
+            Op::Reject { path, hunks } => self.reject(path, hunks),
+            Op::SetMode { mode } => self.set_mode(&mode),
+            Op::SetModel { model } => self.set_model(&model),
+            Op::NewSession => self.new_session(),
+            Op::Shutdown => {}
+        }
+    }
+
+    fn start_next(&mut self) {
+        if self.running.is_some() {
+            return;
+        }
+        let Some(prompt) = self.queue.pop_front() else { return };
+        let turn = prompt.turn;
+        self.core.events.push(Event::TurnStarted { turn, text: prompt.text.clone() });
+        self.core.log.turn_started(turn);
+        let cancel = self.root.child_token();
+        let (core, token) = (Arc::clone(&self.core), cancel.clone());
+        let task = tokio::spawn(async move { Some(turn::run_turn(&core, prompt, &token).await) });
+        self.running = Some(Running { turn: Some(turn), cancel, task });
+        self.core.status.running(true);
+    }
+
+    fn ended(&mut self, ended: Result<Option<Ended>, JoinError>) {
+        let Some(running) = self.running.take() else { return };
+        self.core.status.running(false);
+        if let Some(turn) = running.turn {
+            let ended = match ended {
+                Ok(Some(ended)) => ended,
+                Ok(None) | Err(_) => Ended::fault(),
+            };
+            self.finish_turn(turn, ended);
+        } else if ended.is_err() {
+            let message = "The undo failed by a fault of its own.".to_owned();
+            self.core.events.push(Event::Restored { ok: false, message, paths: Vec::new() });
+        }
+        self.start_next();
+    }
+
+    fn finish_turn(&self, turn: TurnId, ended: Ended) {
+        self.core.log.turn_finished(turn, ended.reason);
+        let Ended { reason, text, message } = ended;
+        self.core.events.push(Event::TurnFinished { turn, reason, text, message });
+    }
+
+    fn interrupt(&mut self) {
+        if let Some(running) = &self.running {
+            running.cancel.cancel();
+        }
+        for cancel in self.calls.values() {
+            cancel.cancel();
+        }
+        for prompt in std::mem::take(&mut self.queue) {
+            self.core.events.push(Event::TurnStarted { turn: prompt.turn, text: prompt.text });
+            let ended = Ended { reason: TurnEnd::Interrupted, text: String::new(), message: None };
+            self.finish_turn(prompt.turn, ended);
+        }
+    }
+
+    fn start_call(&mut self, made: LuaCall) {
+        let cancel = self.root.child_token();
+        self.calls.retain(|_, cancel| !cancel.is_cancelled());
+        self.calls.insert(made.ticket, cancel.clone());
+        let core = Arc::clone(&self.core);
+        tokio::spawn(async move {
+            let ticket = made.ticket;
+            let work = tokio::spawn(call::run(Arc::clone(&core), made, cancel.clone()));
+            if work.await.is_err() {
+                core.events.push(call::fault(ticket));
+            }
+            cancel.cancel();
+        });
+    }
+
+    fn start_restore<F>(&mut self, work: impl FnOnce(Arc<Core>) -> F)
+    where
+        F: Future<Output = Event> + Send + 'static,
+    {
+        if self.running.is_some() {
+            let message = "A turn is running. Stop it first with :Dcode stop.".to_owned();
+            self.core.events.push(Event::Restored { ok: false, message, paths: Vec::new() });
+            return;
+        }
+        let cancel = self.root.child_token();
+        let scope = Scope { cancel: cancel.clone(), ticket: None, human: self.core.human };
+        let (work, events) = (work(Arc::clone(&self.core)), Arc::clone(&self.core.events));
+        let task = tokio::spawn(async move {
+            events.push(in_scope(scope, work).await);
+            None
+        });
+        self.running = Some(Running { turn: None, cancel, task });
+        self.core.status.running(true);
+    }
+
+    fn reviewed(&self, path: &std::path::Path, accepted: u32, rejected: u32) {
+        let shown = path.strip_prefix(&self.core.cwd).unwrap_or(path).display();
+        let hunks = |count: u32| if count == 1 { "1 hunk".to_owned() } else { format!("{count} hunks") };
+        if accepted > 0 {
+            self.core.note(format!("The person accepted {} of {shown}.", hunks(accepted)));
+        }
+        if rejected > 0 {
+            self.core.note(format!("The person rejected {} of {shown}: the old text stands.", hunks(rejected)));
+        }
+    }
+
+    fn reject(&self, path: PathBuf, hunks: Vec<HunkId>) {
+        let core = Arc::clone(&self.core);
+        let scope = Scope { cancel: self.root.child_token(), ticket: None, human: self.core.human };
+        tokio::spawn(in_scope(scope, async move {
+            if let Err(message) = undo::reject(&core, &path, &hunks).await {
+                core.notice(Level::Error, message, None);
+            }
+        }));
+    }
+
+    fn set_mode(&self, name: &str) {
+        match Mode::parse(name) {
+            Ok(mode) => {
+                self.core.gate.set_mode(mode);
+                self.core.status.mode(mode.name());
+                self.core.events.push(Event::ModeChanged { mode: mode.name().into() });
+            }
+            Err(error) => self.core.notice(Level::Error, error.to_string(), None),
+        }
+    }
+
+    fn set_model(&self, model: &str) {
+        match self.core.set_model(self.blueprint.open_model(Some(model))) {
+            Ok(name) => self.core.events.push(Event::ModelChanged { model: name }),
+            Err(error) => self.core.notice(Level::Error, error.message, Some(error.hint)),
+        }
+    }
+
+    fn new_session(&mut self) {
+        self.interrupt();
+        self.core.log.close();
+        let mode = self.core.gate.mode();
+        self.core = self.blueprint.build();
+        self.core.gate.set_mode(mode);
+        self.started();
+    }
+}

@@ -1,0 +1,127 @@
+//! The calls of one reply: reads run together, everything else alone and in the model's order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::core::Core;
+use crate::agent::requests::{Scope, in_scope};
+use crate::protocol::event::Event;
+use crate::protocol::ids::{StepIx, TurnId};
+use crate::protocol::message::{ToolCall, ToolResult};
+use crate::protocol::tool::{Outcome, ToolClass};
+use crate::tools::dispatch::{Finished, Place};
+use crate::tools::registry::canonical;
+use crate::tools::tool::ToolCtx;
+
+/// How many reads run at a time.
+const READS_TOGETHER: usize = 8;
+
+/// Runs the calls of a step and gives one result a call, in their order, whatever happens.
+///
+/// `skip` says why a call is answered without running. After a cancel the rest is answered, not run.
+pub async fn run_calls(
+    core: &Arc<Core>,
+    turn: TurnId,
+    step: StepIx,
+    calls: &[ToolCall],
+    skip: &(dyn Fn(&ToolCall) -> Option<String> + Sync),
+    cancel: &CancellationToken,
+) -> Vec<ToolResult> {
+    core.log.step(step, turn);
+    let place = Place { step, turn, limit: None };
+    let mut results = Vec::with_capacity(calls.len());
+    for group in calls.chunk_by(|one, next| is_read(core, one) && is_read(core, next)) {
+        let group = stream::iter(group.iter().cloned()).map(|call| async move {
+            if cancel.is_cancelled() {
+                return result(&call, Finished::cancelled());
+            }
+            if let Some(text) = skip(&call) {
+                return ToolResult { id: call.id, text, is_error: true, media: Vec::new() };
+            }
+            let scope = Scope { cancel: cancel.clone(), ticket: None, human: core.human };
+            let finished = run_call(core, &call, place, scope).await;
+            result(&call, finished)
+        });
+        results.extend(group.buffered(READS_TOGETHER).collect::<Vec<_>>().await);
+    }
+    results
+}
+
+/// Runs one call and tells the editor of it.
+pub async fn run_call(core: &Arc<Core>, call: &ToolCall, place: Place, scope: Scope) -> Finished {
+    let tool = core.registry.find(&call.name);
+    // Accesses are looked up only now: an earlier call of the step may have moved a file or made a link.
+    let prepared = tool.and_then(|tool| Ok((tool, tool.prepare(&call.arguments, &core.cwd)?)));
+    let title = match &prepared {
+        Ok((_, prepared)) => prepared.title.clone(),
+        Err(_) => String::new(),
+    };
+    let name = canonical(&call.name).to_owned();
+    core.events.push(Event::ToolStarted { call: call.id.clone(), step: place.step, tool: name.clone(), title });
+    let mut open = OpenCall { core, call, name, finished: None };
+    let finished = match prepared {
+        Err(error) => Finished::unfit(&error),
+        Ok((tool, prepared)) => {
+            let ctx = context(core, call, &scope.cancel);
+            in_scope(scope, core.dispatcher.dispatch(tool, prepared, place, ctx)).await
+        }
+    };
+    if !finished.changed.is_empty() {
+        core.events.push(Event::FilesChanged { paths: finished.changed.clone() });
+    }
+    open.finished = Some(finished.clone());
+    finished
+}
+
+/// Says that the call ended, also when the work is dropped half-way.
+struct OpenCall<'a> {
+    core: &'a Core,
+    call: &'a ToolCall,
+    name: String,
+    finished: Option<Finished>,
+}
+
+impl Drop for OpenCall<'_> {
+    fn drop(&mut self) {
+        let finished = self.finished.take().unwrap_or_else(Finished::cancelled);
+        self.core.events.push(Event::ToolFinished {
+            call: self.call.id.clone(),
+            tool: std::mem::take(&mut self.name),
+            outcome: finished.outcome,
+            summary: finished.summary,
+            text: finished.text,
+            elapsed_ms: millis(finished.elapsed),
+        });
+    }
+}
+
+fn context(core: &Arc<Core>, call: &ToolCall, cancel: &CancellationToken) -> ToolCtx {
+    let (events, id) = (Arc::clone(&core.events), call.id.clone());
+    ToolCtx {
+        call: call.id.clone(),
+        cwd: core.cwd.clone(),
+        cancel: cancel.clone(),
+        progress: Arc::new(move |tail| events.push(Event::ToolProgress { call: id.clone(), tail })),
+    }
+}
+
+fn is_read(core: &Core, call: &ToolCall) -> bool {
+    core.registry.find(&call.name).is_ok_and(|tool| tool.class() == ToolClass::Read)
+}
+
+fn result(call: &ToolCall, finished: Finished) -> ToolResult {
+    ToolResult {
+        id: call.id.clone(),
+        text: finished.text,
+        is_error: finished.outcome != Outcome::Ok,
+        media: finished.media,
+    }
+}
+
+fn millis(elapsed: Duration) -> u64 {
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}

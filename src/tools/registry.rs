@@ -1,0 +1,187 @@
+//! The tools that a session offers, behind one type.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use crate::permission::access::Access;
+use crate::protocol::tool::{ToolClass, ToolSpec};
+use crate::tools::args;
+use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
+
+/// Names of other programs for our tools (row U1); accepted wherever a tool is named.
+pub const ALIASES: [(&str, &str); 5] = [
+    ("execute", "bash"),
+    ("ask_user", "question"),
+    ("write_todos", "todo_write"),
+    ("fetch_url", "web_fetch"),
+    ("tavily_search", "web_search"),
+];
+
+/// The canonical name for `name`, which may be an alias.
+pub fn canonical(name: &str) -> &str {
+    ALIASES
+        .iter()
+        .find(|(alias, _)| *alias == name)
+        .map_or(name, |(_, canonical)| canonical)
+}
+
+/// A call whose arguments fit and whose accesses are known; it has not run.
+pub struct Prepared {
+    /// The argument that matters, in one line.
+    pub title: String,
+    /// What it will touch.
+    pub access: Vec<Access>,
+    preview: Box<dyn Fn(ToolCtx) -> BoxFuture<'static, Option<String>> + Send + Sync>,
+    run: Box<dyn FnOnce(ToolCtx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync>,
+}
+
+impl Prepared {
+    /// What it would change, for the approval: a unified diff or the whole command.
+    pub async fn preview(&self, ctx: ToolCtx) -> Option<String> {
+        (self.preview)(ctx).await
+    }
+
+    /// Runs it.
+    pub async fn run(self, ctx: ToolCtx) -> Result<ToolOutput, ToolError> {
+        (self.run)(ctx).await
+    }
+}
+
+/// A [`Tool`] with its types hidden behind JSON.
+pub trait DynTool: Send + Sync {
+    /// The canonical name.
+    fn name(&self) -> &str;
+
+    /// What it may do to the world.
+    fn class(&self) -> ToolClass;
+
+    /// What the model is told.
+    fn spec(&self) -> ToolSpec;
+
+    /// Parses `raw` (JSON as the model wrote it) and declares what the call will touch.
+    ///
+    /// # Errors
+    /// [`ToolError::Reply`] when the arguments do not fit.
+    fn prepare(&self, raw: &str, cwd: &Path) -> Result<Prepared, ToolError>;
+}
+
+struct Erased<T>(Arc<T>);
+
+impl<T: Tool> DynTool for Erased<T> {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn class(&self) -> ToolClass {
+        self.0.class()
+    }
+
+    fn spec(&self) -> ToolSpec {
+        let schema = SchemaSettings::draft07()
+            .with(|settings| {
+                settings.inline_subschemas = true;
+                settings.meta_schema = None;
+            })
+            .into_generator()
+            .into_root_schema_for::<T::Args>();
+        let mut schema = Value::from(schema);
+        if let Some(object) = schema.as_object_mut() {
+            object.shift_remove("title");
+            object
+                .entry("properties")
+                .or_insert_with(|| Value::Object(serde_json::Map::new()));
+        }
+        ToolSpec {
+            name: self.0.name().into(),
+            description: self.0.description().trim().into(),
+            schema,
+        }
+    }
+
+    fn prepare(&self, raw: &str, cwd: &Path) -> Result<Prepared, ToolError> {
+        let object = args::object(self.name(), raw)?;
+        let args: T::Args = args::typed(self.name(), object.clone())?;
+        let title = self.0.title(&args);
+        let access = self.0.access(&args, cwd)?;
+        let (previewer, runner) = (Arc::clone(&self.0), Arc::clone(&self.0));
+        Ok(Prepared {
+            title,
+            access,
+            preview: Box::new(move |ctx| {
+                let (tool, object) = (Arc::clone(&previewer), object.clone());
+                Box::pin(async move {
+                    let args = args::typed(tool.name(), object).ok()?;
+                    tool.preview(&args, &ctx).await
+                })
+            }),
+            run: Box::new(move |ctx| Box::pin(async move { runner.run(args, &ctx).await })),
+        })
+    }
+}
+
+/// The tools on offer, in prompt order.
+#[derive(Default)]
+pub struct Registry {
+    tools: Vec<Arc<dyn DynTool>>,
+    by_name: BTreeMap<String, usize>,
+}
+
+impl Registry {
+    /// Adds a tool at the end. A name that is taken is refused: built-ins always win.
+    pub fn add<T: Tool>(&mut self, tool: T) -> bool {
+        self.add_dyn(Arc::new(Erased(Arc::new(tool))))
+    }
+
+    /// Adds a tool that is already behind JSON.
+    pub fn add_dyn(&mut self, tool: Arc<dyn DynTool>) -> bool {
+        let name = tool.name().to_owned();
+        if self.by_name.contains_key(&name) || canonical(&name) != name {
+            return false;
+        }
+        self.by_name.insert(name, self.tools.len());
+        self.tools.push(tool);
+        true
+    }
+
+    /// Keeps only the tools that `wanted` says yes to.
+    pub fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
+        self.tools.retain(|tool| wanted(tool.name()));
+        self.by_name = self
+            .tools
+            .iter()
+            .enumerate()
+            .map(|(at, tool)| (tool.name().to_owned(), at))
+            .collect();
+    }
+
+    /// The tool called `name` or known by that alias.
+    ///
+    /// # Errors
+    /// [`ToolError::Reply`] that lists the tools there are.
+    pub fn find(&self, name: &str) -> Result<&Arc<dyn DynTool>, ToolError> {
+        self.by_name
+            .get(canonical(name))
+            .and_then(|at| self.tools.get(*at))
+            .ok_or_else(|| {
+                ToolError::Reply(format!(
+                    "{name} is not a valid tool, try one of [{}]. Nothing was run.",
+                    self.names().join(", ")
+                ))
+            })
+    }
+
+    /// The names, in order.
+    pub fn names(&self) -> Vec<String> {
+        self.tools.iter().map(|tool| tool.name().to_owned()).collect()
+    }
+
+    /// What the model is told, in order.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|tool| tool.spec()).collect()
+    }
+}

@@ -116,7 +116,7 @@ impl Session {
             }
             Op::Redo => self.start_restore(|core| async move { undo::redo(&core).await }),
             Op::Reviewed { path, accepted, rejected } => self.reviewed(&path, accepted, rejected),
-            Op::Reject { path, hunks } => self.reject(path, hunks),
+            Op::Reject { path, hunk } => self.reject(path, hunk),
             Op::SetMode { mode } => self.set_mode(&mode),
             Op::SetModel { model } => self.set_model(&model),
             Op::NewSession => self.new_session(),
@@ -221,11 +221,11 @@ impl Session {
         }
     }
 
-    fn reject(&self, path: PathBuf, hunks: Vec<HunkId>) {
+    fn reject(&self, path: PathBuf, hunk: Option<HunkId>) {
         let core = Arc::clone(&self.core);
         let scope = Scope { cancel: self.root.child_token(), ticket: None, human: self.core.human };
         tokio::spawn(in_scope(scope, async move {
-            if let Err(message) = undo::reject(&core, &path, &hunks).await {
+            if let Err(message) = undo::reject(&core, &path, hunk).await {
                 core.notice(Level::Error, message, None);
             }
         }));

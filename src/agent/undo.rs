@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use crate::agent::core::Core;
-use crate::protocol::change::{ChangeSet, Content, Expect, FileChange, Origin};
+use crate::protocol::change::{ChangeSet, Content, ContentHash, Expect, FileChange, Origin};
 use crate::protocol::event::Event;
 use crate::protocol::ids::HunkId;
 use crate::review::Selector;
@@ -57,23 +57,26 @@ pub async fn redo(core: &Arc<Core>) -> Event {
 ///
 /// # Errors
 /// A sentence for the person.
-pub async fn reject(core: &Arc<Core>, path: &Path, hunks: &[HunkId]) -> Result<(), String> {
-    let (text, outcome) = {
+pub async fn reject(core: &Arc<Core>, path: &Path, hunk: Option<HunkId>) -> Result<(), String> {
+    let selector = hunk.map_or(Selector::All, Selector::Hunk);
+    let (current, rejection) = {
         let book = core.review.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = book.text(path).ok_or_else(|| format!("{} is not under review.", path.display()))?;
-        (text, book.rejection(path, &Selector::Hunks(hunks.to_vec())))
+        let rejection = book.rejection(path, &selector).map_err(|error| error.to_string())?;
+        (book.export(path).and_then(|texts| texts.current), rejection)
     };
-    let expect = Expect::Text(crate::protocol::change::ContentHash::of(text.as_bytes()));
-    let change = if outcome.remove_file {
-        FileChange::Delete { path: path.to_owned(), expect }
-    } else {
-        let content = Content::Text(outcome.apply_to(&text));
-        FileChange::Write { path: path.to_owned(), expect, content }
+    let expect = match &current {
+        Some(text) => Expect::Text(ContentHash::of(text.as_bytes())),
+        None => Expect::Absent,
+    };
+    let path = path.to_owned();
+    let change = match rejection.text {
+        Some(text) => FileChange::Write { path: path.clone(), expect, content: Content::Text(text) },
+        None => FileChange::Delete { path: path.clone(), expect },
     };
     let label = format!("reject {}", path.display());
     let set = ChangeSet { origin: Origin::Restore, label, changes: vec![change] };
     core.backend.apply(set).await.map_err(|error| error.to_string())?;
-    core.events.push(Event::HunksChanged { paths: vec![path.to_owned()] });
+    core.events.push(Event::FilesChanged { paths: vec![path] });
     Ok(())
 }
 

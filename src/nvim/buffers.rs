@@ -22,6 +22,17 @@ pub fn append_lines(buf: i64, first: usize, last: usize, out: &mut String) -> Re
     Ok(())
 }
 
+/// Lines `first..last` of a buffer (0-based, `last` exclusive).
+///
+/// # Errors
+/// When the buffer is not loaded.
+pub fn lines(buf: i64, first: usize, last: usize) -> Result<Vec<String>, String> {
+    let mut text = String::new();
+    append_lines(buf, first, last, &mut text)?;
+    // Not `str::lines`: a carriage return before the newline belongs to the line.
+    Ok(text.split_terminator('\n').map(str::to_owned).collect())
+}
+
 /// The whole text: lines joined by `\n`, with a final `\n` where `eol` says so.
 ///
 /// # Errors
@@ -39,14 +50,6 @@ pub fn text(buf: i64, eol: bool, modified: bool) -> Result<BufferText, String> {
         text.pop();
     }
     Ok(BufferText { buf, tick: u64::from(tick), text, modified })
-}
-
-/// Number of lines.
-///
-/// # Errors
-/// When the buffer is not loaded.
-pub fn line_count(buf: i64) -> Result<usize, String> {
-    loaded(buf)?.line_count().map_err(|_| gone(buf))
 }
 
 fn loaded(buf: i64) -> Result<Buffer, String> {

@@ -78,8 +78,9 @@ pub enum Op {
     Reject {
         /// The file.
         path: PathBuf,
-        /// Which hunks.
-        hunks: Vec<HunkId>,
+        /// One hunk; none = all of the file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hunk: Option<HunkId>,
     },
     /// Change the permission mode.
     SetMode {

@@ -36,12 +36,8 @@ lua='lua_newstate lua_close lua_newthread lua_atpanic lua_gettop lua_settop lua_
   luaL_newstate luaL_gsub luaL_findtable luaL_openlibs luaopen_base luaopen_table luaopen_io luaopen_os
   luaopen_string luaopen_math luaopen_debug luaopen_package'
 
-# LuaJIT brings these besides; mlua's `luajit` feature uses them, and every Neovim that loads us with
-# LuaJIT has them. Named one by one, so that a new one is seen.
-luajit=''
-
-asked=$(undefined | grep -E '^(nvim_|uv_|luv|lua)' | sort -u)
-strange=$(comm -23 <(echo "$asked") <(printf '%s\n' $neovim $lua $luajit | sort -u))
+asked=$(undefined | grep -E '^(nvim_|uv_|luv|lua)' | sort -u || true)
+strange=$(comm -23 <(echo "$asked") <(printf '%s\n' $neovim $lua | sort -u))
 if [[ -n $strange ]]; then
   printf '%s asks Neovim for symbols that are not on the list:\n%s\n' "$library" "$strange" >&2
   exit 1

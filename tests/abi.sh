@@ -36,7 +36,12 @@ lua='lua_newstate lua_close lua_newthread lua_atpanic lua_gettop lua_settop lua_
   luaL_newstate luaL_gsub luaL_findtable luaL_openlibs luaopen_base luaopen_table luaopen_io luaopen_os
   luaopen_string luaopen_math luaopen_debug luaopen_package'
 
-asked=$(undefined | grep -E '^(nvim_|uv_|luv|lua)' | sort -u || true)
+symbols=$(undefined)
+asked=$(grep -E '^(nvim_|uv_|luv|lua)' <<<"$symbols" | sort -u || true)
+if ! grep -q '^lua' <<<"$asked"; then
+  echo "$library was built without the glue to Neovim: make build" >&2
+  exit 1
+fi
 strange=$(comm -23 <(echo "$asked") <(printf '%s\n' $neovim $lua | sort -u))
 if [[ -n $strange ]]; then
   printf '%s asks Neovim for symbols that are not on the list:\n%s\n' "$library" "$strange" >&2

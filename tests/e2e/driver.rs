@@ -1,9 +1,9 @@
-//! A Neovim of a test's own: started with the checkout as its only plugin and an empty home, driven by
-//! keys as a person would, watched through its screen. Nothing here sleeps: every wait ends with the
-//! event it waits for, or fails after [`PATIENCE`] and shows the screen.
+//! A running Neovim of a test's own: driven by keys as a person would, watched through its screen.
+//! Nothing here sleeps: every wait ends with the event it waits for, or fails after [`PATIENCE`] and
+//! shows the screen.
 
-use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,160 +18,25 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{Mutex, watch};
 
 use crate::grid::Screen;
-use crate::model_server::ModelServer;
 use crate::neovims::Neovim;
+use crate::setup::MARK;
 
 /// How long anything may take.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How a Neovim is to be started. The defaults: 80 columns, 24 rows, dark, an empty project.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    size: (i64, i64),
-    before: Vec<String>,
-    files: Vec<(PathBuf, String)>,
-    open: Option<PathBuf>,
-    env: Vec<(String, String)>,
+/// Waits until `holds`, for what sends no event (processes, files); fails after [`PATIENCE`].
+pub async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let asked = async {
+        let mut tick = tokio::time::interval(Duration::from_millis(5));
+        while !holds() {
+            tick.tick().await;
+        }
+    };
+    assert!(
+        tokio::time::timeout(PATIENCE, asked).await.is_ok(),
+        "waited in vain: {what}"
+    );
 }
-
-impl Setup {
-    /// The defaults.
-    pub fn new() -> Self {
-        Self {
-            size: (80, 24),
-            before: Vec::new(),
-            files: Vec::new(),
-            open: None,
-            env: Vec::new(),
-        }
-    }
-
-    /// Columns and rows.
-    pub fn size(mut self, columns: i64, rows: i64) -> Self {
-        self.size = (columns, rows);
-        self
-    }
-
-    /// A command that runs before plugins are loaded, such as `lua vim.g.dcode = { … }`.
-    pub fn before(mut self, command: &str) -> Self {
-        self.before.push(command.to_owned());
-        self
-    }
-
-    /// `light` or `dark`.
-    pub fn background(self, background: &str) -> Self {
-        self.before(&format!("set background={background}"))
-    }
-
-    /// Configures the plugin to talk to `model`; `more` is further Lua for the same table, such as
-    /// `mode = 'yolo',`.
-    pub fn model(self, model: &ModelServer, more: &str) -> Self {
-        let provider = format!(
-            "{{ wire = 'openai', base_url = '{}', api_key_env = 'MOCK_KEY' }}",
-            model.base_url()
-        );
-        self.before(&format!(
-            "lua vim.g.dcode = {{ model = 'mock:any', providers = {{ mock = {provider} }}, {more} }}"
-        ))
-        .env("MOCK_KEY", "a key for tests")
-    }
-
-    /// A file of the project, with its text.
-    pub fn file(mut self, path: &str, text: &str) -> Self {
-        self.files.push((path.into(), text.to_owned()));
-        self
-    }
-
-    /// The file that is open at the start.
-    pub fn open(mut self, path: &str) -> Self {
-        self.open = Some(path.into());
-        self
-    }
-
-    /// A variable of the environment.
-    pub fn env(mut self, name: &str, value: &str) -> Self {
-        self.env.push((name.to_owned(), value.to_owned()));
-        self
-    }
-
-    /// Starts it. The working directory is a new project, outside any repository.
-    pub async fn start(&self, neovim: &Neovim) -> Nvim {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let (home, project) = (folder.path().join("home"), folder.path().join("project"));
-        for folder in [&home, &project] {
-            std::fs::create_dir(folder).expect("a folder");
-        }
-        for (path, text) in &self.files {
-            let path = project.join(path);
-            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
-            tokio::fs::write(path, text).await.expect("a file of the project");
-        }
-        let (screen, handler) = ScreenHandler::new();
-        let mut command = self.command(neovim, &home, &project);
-        let started = nvim_rs::create::tokio::new_child_cmd(&mut command, handler).await;
-        let (rpc, _io, child) = started.expect("Neovim starts");
-        let nvim = Nvim {
-            rpc,
-            child,
-            screen,
-            folder,
-            neovim: neovim.clone(),
-        };
-        // Neovim reads its configuration only when a UI is there.
-        let mut ui = UiAttachOptions::new();
-        ui.set_rgb(true)
-            .set_linegrid_external(true)
-            .set_hlstate_external(true);
-        nvim.within("ui_attach", nvim.rpc.ui_attach(self.size.0, self.size.1, &ui))
-            .await
-            .expect("a UI");
-        nvim
-    }
-
-    fn command(&self, neovim: &Neovim, home: &Path, project: &Path) -> Command {
-        let checkout = env!("CARGO_MANIFEST_DIR");
-        let mut command = Command::new(&neovim.path);
-        command.args([
-            "--embed",
-            "--clean",
-            "-n",
-            "--cmd",
-            &format!("set runtimepath^={checkout}"),
-        ]);
-        for before in &self.before {
-            command.args(["--cmd", before]);
-        }
-        command.args(&self.open);
-        command
-            .current_dir(project)
-            .env_clear()
-            .stderr(Stdio::inherit())
-            .kill_on_drop(true);
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.envs([
-            ("LANG", "C.UTF-8"),
-            ("TERM", "xterm-256color"),
-            ("SHELL", "/bin/sh"),
-        ]);
-        command
-            .env("HOME", home)
-            .env(MARK, home)
-            .env("NVIM_LOG_FILE", home.join("nvim.log"));
-        for kind in ["CONFIG", "DATA", "STATE", "CACHE", "RUNTIME"] {
-            let name = if kind == "RUNTIME" {
-                "XDG_RUNTIME_DIR".to_owned()
-            } else {
-                format!("XDG_{kind}_HOME")
-            };
-            command.env(name, home.join(kind.to_lowercase()));
-        }
-        command.envs(self.env.iter().map(|(name, value)| (name, value)));
-        command
-    }
-}
-
-/// Every process that a test's Neovim starts inherits this variable; its value is the test's home.
-const MARK: &str = "DCODE_TEST_HOME";
 
 /// A running Neovim; it is killed when dropped. A test that fails prints its last screen.
 pub struct Nvim {
@@ -183,6 +48,29 @@ pub struct Nvim {
 }
 
 impl Nvim {
+    /// Runs `command` and attaches a UI of `size` columns and rows. `folder` is removed in the end.
+    pub async fn launch(mut command: Command, size: (i64, i64), neovim: Neovim, folder: TempDir) -> Self {
+        let (screen, handler) = ScreenHandler::new();
+        let started = nvim_rs::create::tokio::new_child_cmd(&mut command, handler).await;
+        let (rpc, _io, child) = started.expect("Neovim starts");
+        let nvim = Self {
+            rpc,
+            child,
+            screen,
+            folder,
+            neovim,
+        };
+        // Neovim reads its configuration only when a UI is there.
+        let mut ui = UiAttachOptions::new();
+        ui.set_rgb(true)
+            .set_linegrid_external(true)
+            .set_hlstate_external(true);
+        nvim.within("ui_attach", nvim.rpc.ui_attach(size.0, size.1, &ui))
+            .await
+            .expect("a UI");
+        nvim
+    }
+
     /// Which Neovim this is.
     pub fn neovim(&self) -> &Neovim {
         &self.neovim

@@ -19,6 +19,10 @@ mod model_server;
 mod neovims;
 // Golden screens.
 mod screen;
+// How a Neovim is started.
+mod setup;
 
 // The harness itself, and that the plugin loads on every Neovim.
 mod smoke;
+// Turns with a model that streams over HTTP, as a person sees them.
+mod turn;

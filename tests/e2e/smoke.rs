@@ -1,8 +1,8 @@
 //! The harness itself, and that the plugin loads on every Neovim.
 
-use crate::driver::Setup;
 use crate::neovims::on_each_neovim;
 use crate::screen::as_it_is;
+use crate::setup::Setup;
 
 #[tokio::test]
 async fn keys_go_in_and_the_screen_comes_out() {

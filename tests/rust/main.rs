@@ -10,3 +10,6 @@
 // The model that tests talk to; shared with tests/e2e.
 #[path = "../support/model_server.rs"]
 mod model_server;
+
+// Rules of the house that no compiler holds.
+mod architecture;

@@ -10,6 +10,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("protocol", 0),
     ("edit", 1),
     ("host", 1),
+    ("offload", 1),
     ("review", 1),
     ("search", 1),
     ("shell", 1),
@@ -27,9 +28,9 @@ const LAYERS: &[(&str, u8)] = &[
 
 /// Uses within a layer: the left one may use the right one.
 const SIDE_STEPS: &[(&str, &str)] = &[
+    ("backend", "snapshot"),
     ("permission", "config"),
     ("provider", "config"),
-    ("snapshot", "backend"),
     ("snapshot", "journal"),
 ];
 
@@ -53,8 +54,9 @@ const PACKAGES: &[&str] = &[
     "git2",
 ];
 
-/// The only files that may hold unsafe code.
-const UNSAFE: &[&str] = &["src/nvim/entry.rs", "src/nvim/buffers.rs"];
+/// The only files that may hold unsafe code: the library's entry, the freeing of what Neovim hands out, and
+/// `setsid` between fork and exec, for which there is no safe way.
+const UNSAFE: &[&str] = &["src/nvim/entry.rs", "src/nvim/buffers.rs", "src/shell/run.rs"];
 
 #[test]
 fn modules_look_downward_only() {
@@ -78,8 +80,11 @@ fn every_module_has_a_layer() {
         .iter()
         .filter_map(|file| module_of(&file.path))
         .collect();
-    let known: BTreeSet<String> = LAYERS.iter().map(|(module, _)| (*module).to_owned()).collect();
-    assert_eq!(modules, known);
+    let unknown: Vec<String> = modules
+        .into_iter()
+        .filter(|module| layer(module).is_none())
+        .collect();
+    assert_eq!(unknown, Vec::<String>::new());
 }
 
 #[test]
@@ -136,7 +141,7 @@ fn only_the_glue_names_neovims_bindings() {
 }
 
 #[test]
-fn unsafe_code_is_in_two_files() {
+fn unsafe_code_is_where_it_is_known() {
     let strange: Vec<String> = files("src", "rs")
         .iter()
         .filter(|file| !UNSAFE.contains(&file.path.as_str()))
@@ -192,7 +197,7 @@ fn every_test_module_is_introduced() {
                 introduced || !line.starts_with("mod "),
                 "{binary}: no comment above `{line}`"
             );
-            introduced = line.starts_with("// ") || (introduced && line.starts_with("#["));
+            introduced = line.starts_with("//") || (introduced && line.starts_with("#["));
         }
     }
 }

@@ -1,1 +1,28 @@
-//! Real Neovims driven over RPC, with a decoded screen.
+//! Real Neovims driven over RPC, with a decoded screen. Each module has a line that says what belongs there.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and tells why on stderr"
+)]
+
+// A Neovim with a UI attached: keys in, screen out.
+mod driver;
+// The decoded screen: text, highlight groups, colours.
+mod grid;
+// The model that tests talk to; shared with tests/rust.
+#[path = "../support/model_server.rs"]
+mod model_server;
+// Which Neovims there are.
+mod neovims;
+// Golden screens.
+mod screen;
+// How a Neovim is started.
+mod setup;
+
+// The harness itself, and that the plugin loads on every Neovim.
+mod smoke;
+// Turns with a model that streams over HTTP, as a person sees them.
+mod turn;

@@ -1,1 +1,15 @@
 //! The engine's tests, one binary. Each module has a line that says what belongs there.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+// The model that tests talk to; shared with tests/e2e.
+#[path = "../support/model_server.rs"]
+mod model_server;
+
+// Rules of the house that no compiler holds.
+mod architecture;

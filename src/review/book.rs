@@ -1,0 +1,267 @@
+//! All files under review.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use thiserror::Error;
+
+use crate::protocol::change::LineEdit;
+use crate::protocol::ids::HunkId;
+use crate::review::hunk::{Author, Hunk, Rejection, Selector};
+use crate::review::region::HunkIds;
+use crate::review::tracked_file::TrackedFile;
+
+/// The book that the editor's thread (buffers) and the agent's (files that no buffer holds) share. Every
+/// call takes microseconds, so a plain mutex is right; never hold it across an `await`.
+pub type SharedBook = Arc<Mutex<ReviewBook>>;
+
+/// Why a hunk cannot be decided on.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ReviewError {
+    /// The file is not under review.
+    #[error("nothing waits for review in {0}")]
+    NotTracked(PathBuf),
+    /// The selector meets no hunk.
+    #[error("no hunk stands there any more")]
+    NoHunk,
+}
+
+/// Base and current text of a file, for a journal. `None` = the file does not exist in that one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Texts {
+    /// What the person has agreed to.
+    pub base: Option<String>,
+    /// What is there.
+    pub current: Option<String>,
+}
+
+/// All files under review, by absolute path.
+///
+/// A file enters with [`ReviewBook::attach`] (a buffer) or [`ReviewBook::write`] (no buffer), and leaves
+/// when nothing waits in it and no buffer reports its edits.
+#[derive(Clone, Debug, Default)]
+pub struct ReviewBook {
+    files: BTreeMap<PathBuf, TrackedFile>,
+    ids: HunkIds,
+}
+
+impl ReviewBook {
+    /// An empty book.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty book for two threads.
+    pub fn shared() -> SharedBook {
+        Arc::new(Mutex::new(Self::new()))
+    }
+
+    /// From now on a buffer that holds `text` reports every edit of `path`. A file already under review
+    /// keeps its hunks; what differs from the text known so far is the person's. Returns how many hunks
+    /// wait.
+    pub fn attach(&mut self, path: &Path, text: &str) -> usize {
+        let file = self
+            .files
+            .entry(path.to_owned())
+            .or_insert_with(|| TrackedFile::clean(Some(text)));
+        file.set_text(Some(text), Author::Person, &mut self.ids);
+        file.attached = true;
+        file.count()
+    }
+
+    /// The buffer is gone, or reports no more. What waits stays, what is settled is forgotten, the undo
+    /// history with it.
+    pub fn detach(&mut self, path: &Path) {
+        if let Some(file) = self.files.get_mut(path) {
+            file.attached = false;
+        }
+        self.forget_settled(path);
+    }
+
+    /// Whether a buffer reports the edits of `path`.
+    pub fn is_attached(&self, path: &Path) -> bool {
+        self.files.get(path).is_some_and(|file| file.attached)
+    }
+
+    /// Whether the book knows `path`.
+    pub fn is_tracked(&self, path: &Path) -> bool {
+        self.files.contains_key(path)
+    }
+
+    /// An edit that a buffer reports, in the line numbers before it. Unknown paths are ignored.
+    pub fn edit(&mut self, path: &Path, edit: &LineEdit, author: Author) {
+        if let Some(file) = self.files.get_mut(path) {
+            file.edit(edit, author, &mut self.ids);
+        }
+    }
+
+    /// The final newline of a buffer came or went.
+    pub fn set_eol(&mut self, path: &Path, eol: bool, author: Author) {
+        if let Some(file) = self.files.get_mut(path) {
+            file.set_eol(eol, author, &mut self.ids);
+        }
+    }
+
+    /// A file was written or removed: it held `before`, it holds `after` now; `None` = no such file. For a
+    /// file already under review the base stays what it was, and a `before` that the book does not know is
+    /// taken for the person's doing.
+    pub fn write(&mut self, path: &Path, before: Option<&str>, after: Option<&str>, author: Author) {
+        let file = self
+            .files
+            .entry(path.to_owned())
+            .or_insert_with(|| TrackedFile::clean(before));
+        if file.texts().1.as_deref() != before {
+            file.set_text(before, Author::Person, &mut self.ids);
+        }
+        file.set_text(after, author, &mut self.ids);
+        self.forget_settled(path);
+    }
+
+    /// The file of a buffer was removed. By the agent: that waits for review. By the person: nothing waits.
+    pub fn remove(&mut self, path: &Path, author: Author) {
+        if let Some(file) = self.files.get_mut(path) {
+            file.remove(author, &mut self.ids);
+        }
+        self.forget_settled(path);
+    }
+
+    /// The text of a file was replaced from outside (`:e!`, another program). The differences to the text
+    /// known so far are the person's.
+    pub fn resync(&mut self, path: &Path, text: &str) {
+        if let Some(file) = self.files.get_mut(path) {
+            file.set_text(Some(text), Author::Person, &mut self.ids);
+        }
+        self.forget_settled(path);
+    }
+
+    /// Remembers what waits in `path` while its buffer is at the undo sequence number `seq`. Call it before
+    /// and after every batch of the agent, rejection and acceptance, and whenever the text has come to rest.
+    pub fn mark(&mut self, path: &Path, seq: u64) {
+        if let Some(file) = self.files.get_mut(path) {
+            file.mark(seq);
+        }
+    }
+
+    /// The buffer has come to `seq` by undo or redo. Brings back what waited there and returns `true`, if
+    /// that is remembered and the text is the same.
+    pub fn arrive(&mut self, path: &Path, seq: u64) -> bool {
+        self.files
+            .get_mut(path)
+            .is_some_and(|file| file.arrive(seq, &mut self.ids))
+    }
+
+    /// The text stays, the base moves to it. Returns how many hunks were accepted, wholly or in part.
+    pub fn accept(&mut self, path: &Path, selector: &Selector) -> Result<usize, ReviewError> {
+        let file = self
+            .files
+            .get_mut(path)
+            .ok_or_else(|| ReviewError::NotTracked(path.to_owned()))?;
+        let count = file.accept(selector, &mut self.ids);
+        self.forget_settled(path);
+        if count == 0 {
+            Err(ReviewError::NoHunk)
+        } else {
+            Ok(count)
+        }
+    }
+
+    /// How to put the base back. Nothing changes here: make the edits, report them by [`ReviewBook::edit`]
+    /// (or [`ReviewBook::write`]) as the person's, and the hunks vanish.
+    pub fn rejection(&self, path: &Path, selector: &Selector) -> Result<Rejection, ReviewError> {
+        let file = self
+            .files
+            .get(path)
+            .ok_or_else(|| ReviewError::NotTracked(path.to_owned()))?;
+        let rejection = file.rejection(selector);
+        if rejection.hunks == 0 {
+            Err(ReviewError::NoHunk)
+        } else {
+            Ok(rejection)
+        }
+    }
+
+    /// The hunks of a file in the order of their lines; none when it is not under review.
+    pub fn hunks(&self, path: &Path) -> Vec<Hunk> {
+        self.files.get(path).map(TrackedFile::hunks).unwrap_or_default()
+    }
+
+    /// The files in which something waits, in the order of their paths, with their hunks.
+    pub fn all(&self) -> Vec<(&Path, Vec<Hunk>)> {
+        let pending = self.files.iter().filter(|(_, file)| !file.is_settled());
+        pending
+            .map(|(path, file)| (path.as_path(), file.hunks()))
+            .collect()
+    }
+
+    /// The files in which something waits, in the order of their paths.
+    pub fn pending_files(&self) -> impl Iterator<Item = &Path> {
+        let pending = self.files.iter().filter(|(_, file)| !file.is_settled());
+        pending.map(|(path, _)| path.as_path())
+    }
+
+    /// How many hunks wait in all files.
+    pub fn pending(&self) -> usize {
+        self.files.values().map(TrackedFile::count).sum()
+    }
+
+    /// In which file a hunk stands.
+    pub fn find(&self, id: HunkId) -> Option<&Path> {
+        let holds = |file: &TrackedFile| file.hunks().iter().any(|hunk| hunk.id == id);
+        self.files
+            .iter()
+            .find(|(_, file)| holds(file))
+            .map(|(path, _)| path.as_path())
+    }
+
+    /// The first hunk below `line` (1-based), or the first of all when none is.
+    pub fn next(&self, path: &Path, line: usize) -> Option<Hunk> {
+        let hunks = self.hunks(path);
+        hunks
+            .iter()
+            .find(|hunk| hunk.start > line)
+            .or_else(|| hunks.first())
+            .cloned()
+    }
+
+    /// The last hunk that begins above `line` (1-based), or the last of all when none does.
+    pub fn previous(&self, path: &Path, line: usize) -> Option<Hunk> {
+        let hunks = self.hunks(path);
+        hunks
+            .iter()
+            .rev()
+            .find(|hunk| hunk.start < line)
+            .or_else(|| hunks.last())
+            .cloned()
+    }
+
+    /// Base and current text of a file under review, byte for byte as they would lie on disk.
+    pub fn export(&self, path: &Path) -> Option<Texts> {
+        let (base, current) = self.files.get(path)?.texts();
+        Some(Texts { base, current })
+    }
+
+    /// Takes a file under review again: what differs between the two texts waits. A buffer that was
+    /// attached has to be attached anew.
+    pub fn restore(&mut self, path: &Path, texts: &Texts) {
+        let file = TrackedFile::new(texts.base.as_deref(), texts.current.as_deref(), &mut self.ids);
+        self.files.insert(path.to_owned(), file);
+        self.forget_settled(path);
+    }
+
+    /// One file, for the tests of the laws.
+    #[cfg(test)]
+    pub(super) fn file(&self, path: &Path) -> Option<&TrackedFile> {
+        self.files.get(path)
+    }
+
+    fn forget_settled(&mut self, path: &Path) {
+        if self
+            .files
+            .get(path)
+            .is_some_and(|file| !file.attached && file.is_settled())
+        {
+            self.files.remove(path);
+        }
+    }
+}

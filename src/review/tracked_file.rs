@@ -1,0 +1,200 @@
+//! One file under review.
+
+use crate::protocol::change::LineEdit;
+use crate::review::diff::{self, ON_RELOAD};
+use crate::review::history::History;
+use crate::review::hunk::{Author, Hunk, Rejection, Selector};
+use crate::review::region::HunkIds;
+use crate::review::side::{Side, is_crlf};
+use crate::review::state::State;
+
+/// A file, what it was, and what waits for review in it.
+#[derive(Clone, Debug)]
+pub(super) struct TrackedFile {
+    state: State,
+    /// Line endings of the whole file, which the lines then leave out.
+    crlf: bool,
+    /// Whether a buffer reports its edits.
+    pub(super) attached: bool,
+    history: History,
+}
+
+impl TrackedFile {
+    /// A file as it is, nothing to review. `None` = it does not exist.
+    pub(super) fn clean(text: Option<&str>) -> Self {
+        Self::new(text, text, &mut HunkIds::default())
+    }
+
+    /// Two texts of a file, compared.
+    pub(super) fn new(base: Option<&str>, current: Option<&str>, ids: &mut HunkIds) -> Self {
+        let crlf = match (base, current) {
+            (Some(base), Some(current)) => is_crlf(base) && is_crlf(current),
+            (Some(text), None) | (None, Some(text)) => is_crlf(text),
+            (None, None) => false,
+        };
+        let side = |text: Option<&str>| {
+            let plain = text.map(|text| {
+                if crlf {
+                    text.replace("\r\n", "\n")
+                } else {
+                    text.to_owned()
+                }
+            });
+            Side::new(plain.as_deref())
+        };
+        let state = State::compared(side(base), side(current), ids);
+        Self {
+            state,
+            crlf,
+            attached: false,
+            history: History::default(),
+        }
+    }
+
+    /// Whether nothing waits for review.
+    pub(super) fn is_settled(&self) -> bool {
+        self.state.is_settled()
+    }
+
+    /// An edit of the text, by lines.
+    pub(super) fn edit(&mut self, edit: &LineEdit, author: Author, ids: &mut HunkIds) {
+        self.state.apply(edit, author, ids);
+    }
+
+    /// The final newline came or went.
+    pub(super) fn set_eol(&mut self, eol: bool, author: Author, ids: &mut HunkIds) {
+        self.state.set_eol(eol, author, ids);
+    }
+
+    /// The whole text is `text` now; `None` = the file is gone. What differs from the text known before is
+    /// the doing of `author`.
+    pub(super) fn set_text(&mut self, text: Option<&str>, author: Author, ids: &mut HunkIds) {
+        let Some(text) = text else {
+            self.remove(author, ids);
+            return;
+        };
+        let side = self.read(text);
+        // The buffer of a file that is gone is empty, and says nothing about the file.
+        if !(side.lines.is_empty() && self.state.current.absent && self.attached) {
+            self.state.current.absent = false;
+            self.state.base.absent &= author == Author::Agent || !self.state.regions.is_empty();
+        }
+        let old = self.state.current.lines.get(0..self.state.current.lines.len());
+        let new = side.lines.get(0..side.lines.len());
+        let edits: Vec<LineEdit> = diff::changes(&old, &new, ON_RELOAD)
+            .into_iter()
+            .map(|change| LineEdit {
+                start: change.old.start,
+                end: change.old.end,
+                lines: new[change.new].to_vec(),
+            })
+            .collect();
+        self.state.apply_all(&edits, author, ids);
+        self.state.set_eol(side.eol, author, ids);
+    }
+
+    /// The file is gone. When the person removed it, nothing waits any more.
+    pub(super) fn remove(&mut self, author: Author, ids: &mut HunkIds) {
+        if author == Author::Person {
+            self.state = State::gone();
+            return;
+        }
+        let end = self.state.current.lines.len();
+        self.state.apply(
+            &LineEdit {
+                start: 0,
+                end,
+                lines: Vec::new(),
+            },
+            author,
+            ids,
+        );
+        self.state.current.absent = true;
+        self.state.settle_tail(ids);
+    }
+
+    /// `text` in the terms of this file; where the line endings changed, all of it is in new terms.
+    fn read(&mut self, text: &str) -> Side {
+        if !self.crlf {
+            return Side::new(Some(text));
+        }
+        if is_crlf(text) {
+            return Side::new(Some(&text.replace("\r\n", "\n")));
+        }
+        if text.contains('\r') {
+            self.spell_out_crlf();
+        }
+        // Without any carriage return this is a buffer's text: the editor keeps the endings apart.
+        Side::new(Some(text))
+    }
+
+    /// Line endings became mixed: from here on carriage returns are part of the lines.
+    fn spell_out_crlf(&mut self) {
+        self.crlf = false;
+        for side in [&mut self.state.base, &mut self.state.current] {
+            let mut lines = side.lines.get(0..side.lines.len());
+            let ended = if side.eol {
+                lines.len()
+            } else {
+                lines.len().saturating_sub(1)
+            };
+            for line in &mut lines[..ended] {
+                line.push('\r');
+            }
+            side.lines.splice(0..lines.len(), &lines);
+        }
+    }
+
+    /// Base and current text; `None` = the file does not exist in that one.
+    pub(super) fn texts(&self) -> (Option<String>, Option<String>) {
+        (
+            self.state.base.text(self.crlf),
+            self.state.current.text(self.crlf),
+        )
+    }
+
+    /// See [`State::accept`]; the moments of the undo history learn of it too.
+    pub(super) fn accept(&mut self, selector: &Selector, ids: &mut HunkIds) -> usize {
+        let accepted = self.state.selected(selector);
+        self.history.accept(&accepted, &self.state, ids);
+        self.state.accept(selector, ids)
+    }
+
+    /// See [`State::rejection`].
+    pub(super) fn rejection(&self, selector: &Selector) -> Rejection {
+        self.state.rejection(selector, self.crlf)
+    }
+
+    /// The hunks in the order of their lines.
+    pub(super) fn hunks(&self) -> Vec<Hunk> {
+        self.state.hunks()
+    }
+
+    /// How many hunks wait.
+    pub(super) fn count(&self) -> usize {
+        self.state.count()
+    }
+
+    /// Remembers this moment under an undo sequence number.
+    pub(super) fn mark(&mut self, seq: u64) {
+        self.history.mark(seq, &self.state);
+    }
+
+    /// Comes back to the moment of an undo sequence number, if there is one with the same text.
+    pub(super) fn arrive(&mut self, seq: u64, ids: &mut HunkIds) -> bool {
+        let Some(mut state) = self.history.at(seq, &self.state) else {
+            return false;
+        };
+        state.current.eol = self.state.current.eol;
+        state.current.absent = self.state.current.absent;
+        state.settle_tail(ids);
+        self.state = state;
+        true
+    }
+
+    /// One moment, for the tests of the laws.
+    #[cfg(test)]
+    pub(super) fn state(&self) -> &State {
+        &self.state
+    }
+}

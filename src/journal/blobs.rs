@@ -153,7 +153,11 @@ mod tests {
         let hash = ContentHash::of(b"secret");
         let outside = BlobStore::open(&temp.path().join("x")).unwrap();
         outside.put(b"secret").unwrap();
-        symlink(outside.dir().path().join(&hash.0), store.dir().path().join(&hash.0)).unwrap();
+        symlink(
+            outside.dir().path().join(&hash.0),
+            store.dir().path().join(&hash.0),
+        )
+        .unwrap();
         assert!(store.get(&hash).is_err());
         store.put(b"secret").unwrap();
         assert_eq!(store.get(&hash).unwrap(), b"secret");

@@ -100,7 +100,10 @@ impl Journal {
         if recovered.unended {
             journal.append_bytes(b"\n")?;
         } else {
-            journal.tail().mend().map_err(|error| JournalError::io(path, &error))?;
+            journal
+                .tail()
+                .mend()
+                .map_err(|error| JournalError::io(path, &error))?;
         }
         Ok(Opened { journal, recovered })
     }
@@ -210,7 +213,8 @@ fn open_file(path: &Path, flags: OFlags) -> Result<File, JournalError> {
 
 fn read_all(path: &Path, mut file: &File) -> Result<Vec<u8>, JournalError> {
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|error| JournalError::io(path, &error))?;
+    file.read_to_end(&mut bytes)
+        .map_err(|error| JournalError::io(path, &error))?;
     Ok(bytes)
 }
 

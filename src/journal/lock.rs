@@ -39,7 +39,9 @@ pub fn is_locked(path: &Path) -> bool {
     }
 }
 
-fn try_lock(path: &Path) -> io::Result<Option<FileLock>> {
+/// Takes the lock of the file at `path` without waiting; `None` when somebody else has it. Links are
+/// not followed.
+pub fn try_lock(path: &Path) -> io::Result<Option<FileLock>> {
     let file = OpenOptions::new()
         .read(true)
         .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())

@@ -18,7 +18,7 @@ pub use blobs::BlobStore;
 pub use error::JournalError;
 pub use file::{Journal, Opened, journal_path, read};
 pub use line::{Header, MAJOR, MINOR};
-pub use lock::{FileLock, is_locked};
+pub use lock::{FileLock, is_locked, try_lock};
 pub use private_dir::{PendingFile, PrivateDir, is_plain_name};
 pub use record::{Record, ReviewFlags};
 pub use recover::{Damage, Recovered};

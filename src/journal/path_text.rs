@@ -29,7 +29,12 @@ fn write(path: &Path) -> Written {
     match path.to_str() {
         Some(text) => Written::Text(text.to_owned()),
         None => Written::Bytes {
-            hex: path.as_os_str().as_bytes().iter().map(|b| format!("{b:02x}")).collect(),
+            hex: path
+                .as_os_str()
+                .as_bytes()
+                .iter()
+                .map(|b| format!("{b:02x}"))
+                .collect(),
         },
     }
 }

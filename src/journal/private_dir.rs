@@ -212,7 +212,9 @@ impl Drop for PendingFile<'_> {
 /// Whether `name` may be the name of a folder of ours: letters, digits, `-` and `_`, at most 64.
 pub fn is_plain_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
 #[cfg(test)]
@@ -232,7 +234,10 @@ mod tests {
         DirBuilder::new().mode(0o755).create(&wide).unwrap();
         let dir = PrivateDir::create_all(&wide).unwrap().subdir("in").unwrap();
         dir.replace("f", b"x").unwrap();
-        assert_eq!([mode(&wide), mode(&wide.join("in")), mode(&wide.join("in/f"))], [0o700, 0o700, 0o600]);
+        assert_eq!(
+            [mode(&wide), mode(&wide.join("in")), mode(&wide.join("in/f"))],
+            [0o700, 0o700, 0o600]
+        );
     }
 
     #[test]

@@ -38,7 +38,11 @@ pub struct Damage {
 
 impl std::fmt::Display for Damage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "line {} of the journal is damaged; what stands before it is used", self.line)?;
+        write!(
+            f,
+            "line {} of the journal is damaged; what stands before it is used",
+            self.line
+        )?;
         match &self.moved_to {
             Some(path) => write!(f, ", the rest was moved to {}.", path.display()),
             None => f.write_str("."),

@@ -28,7 +28,7 @@
 //! which is then sent as it is: that is how a model writes arguments that are no JSON. A call's `id`
 //! is made up unless it is given.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -267,11 +267,6 @@ fn config_error(message: String) -> ProviderError {
         message,
         hint: "Correct the file, or choose a model with :Dcode model.".to_owned(),
     }
-}
-
-/// The script that an environment variable or a row names; blank means none.
-pub(super) fn script_path(named: Option<String>) -> Option<PathBuf> {
-    named.filter(|path| !path.trim().is_empty()).map(PathBuf::from)
 }
 
 #[cfg(test)]

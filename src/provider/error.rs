@@ -1,0 +1,361 @@
+//! What a server answers in place of a reply, in words for the person.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use serde_json::Value;
+
+use super::model::{ProviderError, ProviderErrorKind};
+use super::peer::Peer;
+use super::retry::{Again, Failure};
+
+impl ProviderError {
+    /// Whether the same request may succeed a moment later: the line broke, or the server failed.
+    /// Other failures need the person first.
+    pub fn is_transient(&self) -> bool {
+        matches!(self.kind, ProviderErrorKind::Network | ProviderErrorKind::Server)
+    }
+}
+
+/// A failure with its three parts. `message` is one sentence, `hint` says what to do.
+pub(super) fn failure(
+    kind: ProviderErrorKind,
+    again: Again,
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> Failure {
+    Failure {
+        error: ProviderError {
+            kind,
+            message: message.into(),
+            hint: hint.into(),
+        },
+        again,
+    }
+}
+
+/// An answer that is no reply.
+pub(super) struct Answer<'a> {
+    pub(super) status: StatusCode,
+    /// What the server asks to wait.
+    pub(super) retry_after: Option<Duration>,
+    /// The header `Location`, for redirects.
+    pub(super) location: Option<&'a str>,
+    /// The beginning of the body.
+    pub(super) body: &'a str,
+}
+
+/// Turns an HTTP answer other than 2xx into a failure.
+pub(super) fn answered(peer: &Peer, answer: &Answer<'_>) -> Failure {
+    if answer.status.is_redirection() {
+        return redirected(peer, answer);
+    }
+    let said = Said::in_body(answer.body);
+    judge(peer, Some(answer.status), answer.retry_after, &said)
+}
+
+/// Turns an error object inside a stream that began well into a failure.
+pub(super) fn said_in_stream(peer: &Peer, error: &Value) -> Failure {
+    let said = Said::in_json(error);
+    let number = said
+        .code
+        .split_whitespace()
+        .next()
+        .and_then(|code| code.parse().ok());
+    let status = number.and_then(|number| StatusCode::from_u16(number).ok());
+    judge(peer, status.filter(|status| !status.is_success()), None, &said)
+}
+
+/// A page instead of an answer of the API.
+pub(super) fn web_page(peer: &Peer, status: StatusCode) -> Failure {
+    failure(
+        ProviderErrorKind::Protocol,
+        Again::Never,
+        format!(
+            "{} answered with a web page (HTTP {}), not as the API.",
+            peer.url,
+            status.as_u16()
+        ),
+        base_url_hint(peer),
+    )
+}
+
+pub(super) fn base_url_hint(peer: &Peer) -> String {
+    format!("Check providers.{}.base_url; most end in /v1.", peer.provider)
+}
+
+fn redirected(peer: &Peer, answer: &Answer<'_>) -> Failure {
+    let target = answer.location.map_or("elsewhere".to_owned(), |location| {
+        peer.quote(location.split(['?', '#']).next().unwrap_or_default())
+    });
+    failure(
+        ProviderErrorKind::Config,
+        Again::Never,
+        format!(
+            "{} sends us on to {target}, and the key is not taken there.",
+            peer.url
+        ),
+        format!(
+            "If that is right, set providers.{}.base_url to it.",
+            peer.provider
+        ),
+    )
+}
+
+/// What the body says.
+#[derive(Default)]
+struct Said {
+    page: bool,
+    /// `code` and `type`, lower case, joined by a blank.
+    code: String,
+    message: String,
+}
+
+impl Said {
+    fn in_body(body: &str) -> Self {
+        let trimmed = body.trim_start();
+        if trimmed.starts_with('<') {
+            return Self {
+                page: true,
+                ..Self::default()
+            };
+        }
+        match serde_json::from_str::<Value>(trimmed) {
+            Ok(json) => Self::in_json(
+                json.get("error")
+                    .filter(|error| !error.is_null())
+                    .unwrap_or(&json),
+            ),
+            Err(_) => Self {
+                message: trimmed.to_owned(),
+                ..Self::default()
+            },
+        }
+    }
+
+    fn in_json(error: &Value) -> Self {
+        let text = |value: &Value| match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        let field = |name: &str| error.get(name).and_then(text);
+        let message = ["message", "detail", "error", "msg"].into_iter().find_map(field);
+        let codes: Vec<String> = ["code", "type"].into_iter().filter_map(field).collect();
+        Self {
+            page: false,
+            code: codes.join(" ").to_lowercase(),
+            message: message
+                .or_else(|| text(error))
+                .unwrap_or_else(|| error.to_string()),
+        }
+    }
+
+    fn mentions(&self, words: &[&str]) -> bool {
+        let message = self.message.to_lowercase();
+        words
+            .iter()
+            .any(|word| message.contains(word) || self.code.contains(word))
+    }
+}
+
+const TOO_LONG: &[&str] = &[
+    "context_length_exceeded",
+    "context length",
+    "context window",
+    "context size",
+    "maximum context",
+    "maximum length",
+    "too many tokens",
+    "prompt is too long",
+    "reduce the length",
+];
+const NO_MODEL: &[&str] = &[
+    "model_not_found",
+    "model not exist",
+    "model does not exist",
+    "model not found",
+    "not a valid model",
+    "invalid model",
+    "unknown model",
+    "no such model",
+];
+const NO_CREDIT: &[&str] = &[
+    "insufficient_quota",
+    "insufficient balance",
+    "insufficient credit",
+    "exceeded your current quota",
+];
+const BAD_KEY: &[&str] = &[
+    "invalid_api_key",
+    "incorrect api key",
+    "invalid api key",
+    "api key not valid",
+];
+
+/// The first sort that fits; what the body says counts more than the number, because servers
+/// agree less on numbers.
+fn judge(peer: &Peer, status: Option<StatusCode>, wait: Option<Duration>, said: &Said) -> Failure {
+    let number = status.map_or(0, |status| status.as_u16());
+    let refused = (400..500).contains(&number) || number == 0;
+    match number {
+        _ if refused && said.mentions(TOO_LONG) => too_long(peer),
+        413 => too_long(peer),
+        402 => no_credit(peer, said),
+        429 if said.mentions(NO_CREDIT) => no_credit(peer, said),
+        429 => too_fast(peer, wait),
+        _ if refused && said.mentions(NO_MODEL) => unknown_model(peer),
+        404 if says_model_is_missing(said) => unknown_model(peer),
+        401 => bad_key(peer, status),
+        _ if refused && said.mentions(BAD_KEY) => bad_key(peer, status),
+        403 => forbidden(peer, status, said),
+        408 | 409 | 500..=599 => server_failed(peer, status, wait, said),
+        404 | 405 if said.page || said.message.len() < 200 => no_endpoint(peer, status, said),
+        0 if said.mentions(&["rate limit", "rate_limit", "too many requests"]) => too_fast(peer, wait),
+        0 => server_failed(peer, status, wait, said),
+        _ => refused_request(peer, status, said),
+    }
+}
+
+/// Ollama: `model "x" not found, try pulling it first`; vLLM: ``The model `x` does not exist.``
+fn says_model_is_missing(said: &Said) -> bool {
+    said.mentions(&["model"]) && said.mentions(&["not found", "does not exist", "not exist", "not support"])
+}
+
+fn number(status: Option<StatusCode>) -> String {
+    status
+        .map(|status| format!(" (HTTP {})", status.as_u16()))
+        .unwrap_or_default()
+}
+
+/// `: "words"`, or nothing.
+fn words(peer: &Peer, said: &Said) -> String {
+    let quoted = peer.quote(&said.message);
+    if said.page || quoted.is_empty() {
+        String::new()
+    } else {
+        format!(": \"{quoted}\"")
+    }
+}
+
+fn too_long(peer: &Peer) -> Failure {
+    failure(
+        ProviderErrorKind::ContextTooLong,
+        Again::Never,
+        format!("The conversation is longer than {} can read.", peer.model),
+        "Start a new one with :Dcode new, or choose a model with a larger window with :Dcode model.",
+    )
+}
+
+fn unknown_model(peer: &Peer) -> Failure {
+    failure(
+        ProviderErrorKind::UnknownModel,
+        Again::Never,
+        format!("{} has no model named \"{}\".", peer.provider, peer.model),
+        if peer.loopback {
+            "Load it in the server first, or choose another with :Dcode model."
+        } else {
+            "Choose another with :Dcode model."
+        },
+    )
+}
+
+fn no_credit(peer: &Peer, said: &Said) -> Failure {
+    failure(
+        ProviderErrorKind::RateLimit,
+        Again::Never,
+        format!(
+            "The account at {} has no credit left{}.",
+            peer.provider,
+            words(peer, said)
+        ),
+        format!(
+            "Top up the account, or choose another model with :Dcode model ({} is in use).",
+            peer.key_source()
+        ),
+    )
+}
+
+fn too_fast(peer: &Peer, wait: Option<Duration>) -> Failure {
+    failure(
+        ProviderErrorKind::RateLimit,
+        wait.map_or(Again::Backoff, Again::After),
+        format!("{} takes no more requests for now (HTTP 429).", peer.provider),
+        match wait {
+            Some(wait) => format!("Try again in {} s.", wait.as_secs().max(1)),
+            None => "Try again in a minute.".to_owned(),
+        },
+    )
+}
+
+fn bad_key(peer: &Peer, status: Option<StatusCode>) -> Failure {
+    let had_key = !peer.secrets.is_empty();
+    let message = match &peer.key_env {
+        Some(key_env) if had_key => format!(
+            "{} refused the key in {key_env}{}.",
+            peer.provider,
+            number(status)
+        ),
+        _ => format!("{} wants a key{}.", peer.provider, number(status)),
+    };
+    let hint = match &peer.key_env {
+        Some(key_env) => format!("Put the right key into {key_env} and start Neovim anew."),
+        None => format!(
+            "Name the variable that holds it in providers.{}.api_key_env.",
+            peer.provider
+        ),
+    };
+    failure(ProviderErrorKind::Auth, Again::Never, message, hint)
+}
+
+fn forbidden(peer: &Peer, status: Option<StatusCode>, said: &Said) -> Failure {
+    failure(
+        ProviderErrorKind::Auth,
+        Again::Never,
+        format!(
+            "{} does not let this key in{}{}.",
+            peer.provider,
+            number(status),
+            words(peer, said)
+        ),
+        format!(
+            "Check what the key in {} may do, and whether a proxy stands between.",
+            peer.key_source()
+        ),
+    )
+}
+
+fn server_failed(peer: &Peer, status: Option<StatusCode>, wait: Option<Duration>, said: &Said) -> Failure {
+    failure(
+        ProviderErrorKind::Server,
+        wait.map_or(Again::Backoff, Again::After),
+        format!("{} failed{}{}.", peer.provider, number(status), words(peer, said)),
+        "The fault is the server's; try again in a minute.",
+    )
+}
+
+fn no_endpoint(peer: &Peer, status: Option<StatusCode>, said: &Said) -> Failure {
+    match status {
+        Some(status) if said.page => web_page(peer, status),
+        _ => failure(
+            ProviderErrorKind::Protocol,
+            Again::Never,
+            format!("There is no chat API at {}{}.", peer.url, number(status)),
+            base_url_hint(peer),
+        ),
+    }
+}
+
+fn refused_request(peer: &Peer, status: Option<StatusCode>, said: &Said) -> Failure {
+    failure(
+        ProviderErrorKind::Protocol,
+        Again::Never,
+        format!(
+            "{} did not accept the request{}{}.",
+            peer.provider,
+            number(status),
+            words(peer, said)
+        ),
+        "Choose another model with :Dcode model; if it happens with all, please report it.",
+    )
+}

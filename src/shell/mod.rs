@@ -12,3 +12,8 @@
 //! Nothing here decides whether a line may run; that is `permission`.
 
 pub mod command;
+pub mod env;
+mod family;
+mod output;
+pub mod run;
+pub mod watchdog;

@@ -2,3 +2,5 @@
 
 // Layers of configuration, from real files.
 mod config;
+/// Running shell lines.
+mod shell_run;

@@ -77,7 +77,8 @@ const fn key(path: &'static str, kind: Kind, doc: &'static str) -> Key {
     }
 }
 
-const fn guard(path: &'static str, kind: Kind, project: InProject, doc: &'static str) -> Key {
+/// A list that can deny: layers add up, and the project may add to it.
+const fn denying(path: &'static str, kind: Kind, project: InProject, doc: &'static str) -> Key {
     Key {
         path,
         kind,
@@ -88,203 +89,55 @@ const fn guard(path: &'static str, kind: Kind, project: InProject, doc: &'static
     }
 }
 
-/// Every key, in the order of the manual.
+/// A single value that can deny: the project may make it stricter.
+const fn level(path: &'static str, kind: Kind, doc: &'static str) -> Key {
+    Key {
+        path,
+        kind,
+        project: InProject::Stricter,
+        join: Join::Replace,
+        guards: true,
+        doc,
+    }
+}
+
+/// Every key, in the order of the manual; one a line.
+#[rustfmt::skip]
 pub const KEYS: &[Key] = &[
-    Key {
-        project: InProject::KnownModel,
-        ..key("model", Kind::Text, "The model, as PROVIDER:MODEL.")
-    },
-    key(
-        "providers.*.wire",
-        Kind::OneOf(&["openai", "anthropic", "scripted"]),
-        "How the provider is spoken to.",
-    ),
-    key(
-        "providers.*.base_url",
-        Kind::Text,
-        "Where it is, with the version part (`…/v1`).",
-    ),
-    key(
-        "providers.*.api_key_env",
-        Kind::Text,
-        "The environment variable that holds its key.",
-    ),
-    key(
-        "providers.*.api_key",
-        Kind::Text,
-        "Its key. A variable is better: files are read by many.",
-    ),
-    key(
-        "providers.*.headers",
-        Kind::Tree,
-        "Headers that every request carries.",
-    ),
-    key(
-        "providers.*.default_model",
-        Kind::Text,
-        "The model that is taken when only the provider is named.",
-    ),
-    key(
-        "providers.*.script",
-        Kind::Path,
-        "The file that a scripted provider plays.",
-    ),
-    key(
-        "providers.*.connect_timeout_ms",
-        Kind::Number(1, 600_000),
-        "How long a connection may take.",
-    ),
-    key(
-        "providers.*.first_token_timeout_ms",
-        Kind::Number(1, 3_600_000),
-        "How long the first word may take.",
-    ),
-    key(
-        "providers.*.chunk_stall_timeout_ms",
-        Kind::Number(1, 3_600_000),
-        "How long the stream may be silent.",
-    ),
-    key(
-        "providers.*.context_window",
-        Kind::Number(1_000, 100_000_000),
-        "Tokens that a request may hold.",
-    ),
-    Key {
-        project: InProject::Stricter,
-        guards: true,
-        ..key(
-            "mode",
-            Kind::OneOf(super::mode::MODE_NAMES),
-            "How much runs unasked.",
-        )
-    },
-    key(
-        "save",
-        Kind::OneOf(&["on_edit", "on_accept", "never"]),
-        "When an edited buffer that was unmodified is written.",
-    ),
-    guard(
-        "permissions.rules",
-        Kind::Rules,
-        InProject::Stricter,
-        "Filesystem rules; the first that matches speaks.",
-    ),
-    guard(
-        "permissions.bash.deny",
-        Kind::Commands,
-        InProject::Taken,
-        "Commands that never run.",
-    ),
-    guard(
-        "permissions.bash.ask",
-        Kind::Commands,
-        InProject::Taken,
-        "Commands that are always asked.",
-    ),
-    Key {
-        join: Join::Append,
-        ..key(
-            "permissions.bash.allow",
-            Kind::Commands,
-            "Commands that run unasked; `always` lands here.",
-        )
-    },
-    key(
-        "permissions.allowed_dirs",
-        Kind::Paths,
-        "Folders that count as inside the working directory.",
-    ),
-    Key {
-        project: InProject::Stricter,
-        guards: true,
-        ..key(
-            "permissions.read_outside",
-            Kind::OneOf(&["allow", "ask", "deny"]),
-            "Reading outside the working directory.",
-        )
-    },
-    guard(
-        "permissions.secrets.read",
-        Kind::Texts,
-        InProject::Taken,
-        "More names (globs) that are refused for reading.",
-    ),
-    guard(
-        "permissions.secrets.write",
-        Kind::Texts,
-        InProject::Taken,
-        "More names (globs) that are asked on writing.",
-    ),
-    key(
-        "permissions.secrets.allow",
-        Kind::Paths,
-        "Files that may be read although they look like secrets.",
-    ),
-    key(
-        "allow_fs_tools",
-        Kind::Names,
-        "The file tools that exist; without it all.",
-    ),
-    key(
-        "shell_allow_list",
-        Kind::Names,
-        "Commands that run unasked: names, prefixes, `recommended` or `all`.",
-    ),
-    key(
-        "sandbox",
-        Kind::OneOf(&["auto", "bwrap", "off"]),
-        "Whether bash runs in a sandbox.",
-    ),
-    key(
-        "validator.model",
-        Kind::Text,
-        "The model that judges destructive commands.",
-    ),
-    key(
-        "validator.timeout_ms",
-        Kind::Number(1, 600_000),
-        "How long it may think; then the person is asked.",
-    ),
-    key(
-        "auto.model",
-        Kind::Text,
-        "The model that reviews calls in the mode `auto`.",
-    ),
-    key(
-        "auto.timeout_ms",
-        Kind::Number(1, 600_000),
-        "How long it may think; then the person is asked.",
-    ),
+    Key { project: InProject::KnownModel, ..key("model", Kind::Text, "The model, as PROVIDER:MODEL.") },
+    key("script", Kind::Text, "A file of steps that is played in place of a model."),
+    key("providers.*.wire", Kind::Text, "How the provider is spoken to: `openai` or `scripted`."),
+    key("providers.*.base_url", Kind::Text, "Where it is, with the version part (`…/v1`)."),
+    key("providers.*.api_key_env", Kind::Text, "The environment variable that holds its key."),
+    key("providers.*.headers", Kind::Tree, "Headers that every request carries."),
+    key("providers.*.context_window", Kind::Number(1_000, 100_000_000), "Tokens that the model can read."),
+    key("providers.*.replay_reasoning", Kind::Flag, "Whether past reasoning is sent back."),
+    key("providers.*.script", Kind::Text, "The file that a scripted provider plays."),
+    level("mode", Kind::OneOf(super::mode::MODE_NAMES), "How much runs unasked."),
+    key("save", Kind::OneOf(&["on_edit", "on_accept", "never"]), "When an edited buffer that was unmodified is written."),
+    denying("permissions.rules", Kind::Rules, InProject::Stricter, "Filesystem rules; the first that matches speaks."),
+    denying("permissions.bash.deny", Kind::Commands, InProject::Taken, "Commands that never run."),
+    denying("permissions.bash.ask", Kind::Commands, InProject::Taken, "Commands that are always asked."),
+    Key { join: Join::Append, ..key("permissions.bash.allow", Kind::Commands, "Commands that run unasked; `always` lands here.") },
+    key("permissions.allowed_dirs", Kind::Paths, "Folders that count as inside the working directory."),
+    level("permissions.read_outside", Kind::OneOf(&["allow", "ask", "deny"]), "Reading outside the working directory."),
+    denying("permissions.secrets.read", Kind::Texts, InProject::Taken, "More names (globs) that are refused for reading."),
+    denying("permissions.secrets.write", Kind::Texts, InProject::Taken, "More names (globs) that are asked on writing."),
+    key("permissions.secrets.allow", Kind::Paths, "Files that may be read although they look like secrets."),
+    key("allow_fs_tools", Kind::Names, "The file tools that exist; without it all."),
+    key("shell_allow_list", Kind::Names, "Commands that run unasked: names, prefixes, `recommended` or `all`."),
+    key("sandbox", Kind::OneOf(&["auto", "bwrap", "off"]), "Whether bash runs in a sandbox."),
+    key("validator.model", Kind::Text, "The model that judges destructive commands."),
+    key("validator.timeout_ms", Kind::Number(1, 600_000), "How long it may think; then the person is asked."),
+    key("auto.model", Kind::Text, "The model that reviews calls in the mode `auto`."),
+    key("auto.timeout_ms", Kind::Number(1, 600_000), "How long it may think; then the person is asked."),
     key("mcp.config", Kind::Text, "One more file of MCP servers."),
-    key(
-        "mcp.trust_project",
-        Kind::Flag,
-        "Start the project's MCP servers without asking.",
-    ),
-    Key {
-        project: InProject::Taken,
-        ..key("mcp_servers.*", Kind::Tree, "One MCP server.")
-    },
-    key(
-        "artifacts_dir",
-        Kind::Path,
-        "Where big results are put instead of $TMPDIR.",
-    ),
-    key(
-        "max_steps",
-        Kind::Number(1, 100_000),
-        "Steps that a turn may take.",
-    ),
-    key(
-        "bash.timeout_ms",
-        Kind::Number(1, 86_400_000),
-        "How long a command may run.",
-    ),
-    key(
-        "bash.shell",
-        Kind::Path,
-        "The shell that runs commands; without it $SHELL.",
-    ),
+    key("mcp.trust_project", Kind::Flag, "Start the project's MCP servers without asking."),
+    Key { project: InProject::Taken, ..key("mcp_servers.*", Kind::Tree, "One MCP server.") },
+    key("artifacts_dir", Kind::Path, "Where big results are put instead of $TMPDIR."),
+    key("max_steps", Kind::Number(1, 100_000), "Steps that a turn may take."),
+    key("bash.timeout_ms", Kind::Number(1, 86_400_000), "How long a command may run."),
+    key("bash.shell", Kind::Path, "The shell that runs commands; without it $SHELL."),
     key("ascii", Kind::Flag, "Draw with ASCII only. (Lua)"),
     key("keys", Kind::Tree, "Key mappings. (Lua)"),
     key("chat", Kind::Tree, "The chat window. (Lua)"),
@@ -310,7 +163,11 @@ pub const UNUSED: &[&str] = &[
     "permissions.rules.ask",
     "permissions.rules.deny",
     "permissions.secret_path_patterns",
+    "providers.*.api_key",
+    "providers.*.chunk_stall_timeout_ms",
+    "providers.*.default_model",
     "providers.*.env_var",
+    "providers.*.first_token_timeout_ms",
     "providers.*.secrets_file_key",
     "providers.*.type",
     "routing",

@@ -20,6 +20,8 @@ pub struct Config {
     pub model: Option<String>,
     /// What the person says of providers, by name. Laid over the built-in rows by `provider`.
     pub providers: BTreeMap<String, ProviderRow>,
+    /// A file of steps that is played in place of any model.
+    pub script: Option<PathBuf>,
     /// The mode that a session starts in.
     pub mode: Mode,
     /// When an edited buffer that was unmodified is written.
@@ -48,31 +50,24 @@ pub struct Config {
     pub bash: Bash,
 }
 
-/// One provider, as far as the person says something of it.
+/// One provider, as far as the person says something of it. Keys are never written in a config, only the
+/// name of the variable that holds one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProviderRow {
-    /// `openai`, `anthropic` or `scripted`.
+    /// `openai` or `scripted`.
     pub wire: Option<String>,
     /// With the version part, for example `http://127.0.0.1:8080/v1`.
     pub base_url: Option<String>,
     /// The environment variable that holds the key.
     pub api_key_env: Option<String>,
-    /// The key itself.
-    pub api_key: Option<Secret>,
-    /// More headers. A value may be a secret too.
+    /// More headers. A value may be a secret.
     pub headers: BTreeMap<String, Secret>,
-    /// Taken when only the provider is named.
-    pub default_model: Option<String>,
+    /// Tokens that the model can read.
+    pub context_window: Option<u64>,
+    /// Whether past reasoning is sent back; none means by the name of provider and model.
+    pub replay_reasoning: Option<bool>,
     /// The file that a scripted provider plays.
     pub script: Option<PathBuf>,
-    /// Milliseconds.
-    pub connect_timeout_ms: Option<u64>,
-    /// Milliseconds.
-    pub first_token_timeout_ms: Option<u64>,
-    /// Milliseconds.
-    pub chunk_stall_timeout_ms: Option<u64>,
-    /// Tokens.
-    pub context_window: Option<u64>,
 }
 
 /// A text that no log and no message shows.
@@ -220,6 +215,7 @@ impl Config {
         let config = Self {
             model: values.text("model"),
             providers: providers(values),
+            script: path("script"),
             mode: values
                 .text("mode")
                 .and_then(|name| name.parse().ok())
@@ -278,16 +274,12 @@ fn providers(values: &Values) -> BTreeMap<String, ProviderRow> {
             wire: values.text(&key("wire")),
             base_url: values.text(&key("base_url")),
             api_key_env: values.text(&key("api_key_env")),
-            api_key: values.text(&key("api_key")).map(Secret::new),
             headers: headers
                 .filter_map(|(name, value)| Some((name.clone(), Secret::new(value.as_str()?.to_owned()))))
                 .collect(),
-            default_model: values.text(&key("default_model")),
-            script: values.text(&key("script")).map(PathBuf::from),
-            connect_timeout_ms: values.number(&key("connect_timeout_ms")),
-            first_token_timeout_ms: values.number(&key("first_token_timeout_ms")),
-            chunk_stall_timeout_ms: values.number(&key("chunk_stall_timeout_ms")),
             context_window: values.number(&key("context_window")),
+            replay_reasoning: values.flag(&key("replay_reasoning")),
+            script: values.text(&key("script")).map(PathBuf::from),
         }
     };
     names.map(|name| (name.clone(), row(&name))).collect()

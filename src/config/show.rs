@@ -66,7 +66,6 @@ fn describe_leaf(path: &str, leaf: &Leaf, rows: &mut Vec<Row>) {
                     .map(|(item, source)| row(plain(item), source)),
             );
         }
-        _ if path.ends_with(".api_key") => rows.push(row("(set)".to_owned(), &leaf.source)),
         (Value::String(text), _) if path.ends_with(".base_url") => {
             rows.push(row(without_login(text), &leaf.source));
         }

@@ -13,3 +13,7 @@ mod model_server;
 
 // Rules of the house that no compiler holds.
 mod architecture;
+// Layers of configuration, from real files.
+mod config;
+/// Running shell lines.
+mod shell_run;

@@ -1,0 +1,355 @@
+//! The typed tree that the engine reads, with its defaults.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::config::fs_tools::{self, FsTools};
+use crate::config::layer::{Layer, Sourced};
+use crate::config::mode::Mode;
+use crate::config::rules::{self, FsRule};
+use crate::config::shell_list::{self, ShellAllowList};
+use crate::config::values::Values;
+
+/// Everything that can be configured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Config {
+    /// The model as `PROVIDER:MODEL`; none means that the person has to choose one.
+    pub model: Option<String>,
+    /// What the person says of providers, by name. Laid over the built-in rows by `provider`.
+    pub providers: BTreeMap<String, ProviderRow>,
+    /// A file of steps that is played in place of any model.
+    pub script: Option<PathBuf>,
+    /// The mode that a session starts in.
+    pub mode: Mode,
+    /// When an edited buffer that was unmodified is written.
+    pub save: Save,
+    /// What the gate reads.
+    pub permissions: Permissions,
+    /// Which file tools exist.
+    pub allow_fs_tools: FsTools,
+    /// Which commands run unasked.
+    pub shell_allow_list: ShellAllowList,
+    /// Whether bash runs in a sandbox.
+    pub sandbox: Sandbox,
+    /// The model that judges destructive commands; none means that nobody does.
+    pub validator: Option<JudgeModel>,
+    /// The model that reviews in the mode `auto`; none means that the person is asked.
+    pub auto: Option<JudgeModel>,
+    /// Where MCP servers come from.
+    pub mcp: Mcp,
+    /// Servers of the two `config.toml`, by name; unchecked, the lowest in precedence.
+    pub mcp_servers: BTreeMap<String, Sourced<Value>>,
+    /// Where big results are put; none means `$TMPDIR`.
+    pub artifacts_dir: Option<PathBuf>,
+    /// Limits of a turn.
+    pub limits: Limits,
+    /// How commands run.
+    pub bash: Bash,
+}
+
+/// One provider, as far as the person says something of it. Keys are never written in a config, only the
+/// name of the variable that holds one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProviderRow {
+    /// `openai` or `scripted`.
+    pub wire: Option<String>,
+    /// With the version part, for example `http://127.0.0.1:8080/v1`.
+    pub base_url: Option<String>,
+    /// The environment variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// More headers. A value may be a secret.
+    pub headers: BTreeMap<String, Secret>,
+    /// Tokens that the model can read.
+    pub context_window: Option<u64>,
+    /// Whether past reasoning is sent back; none means by the name of provider and model.
+    pub replay_reasoning: Option<bool>,
+    /// The file that a scripted provider plays.
+    pub script: Option<PathBuf>,
+}
+
+/// A text that no log and no message shows.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a text.
+    pub fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text, for the one place that sends it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(set)")
+    }
+}
+
+/// When an edited buffer is written. A buffer that held unsaved changes never is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Save {
+    /// At once.
+    #[default]
+    OnEdit,
+    /// When its hunks are accepted.
+    OnAccept,
+    /// The person writes.
+    Never,
+}
+
+/// Whether bash runs in a sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Where one is installed.
+    #[default]
+    Auto,
+    /// In bubblewrap, or not at all.
+    Bwrap,
+    /// Never.
+    Off,
+}
+
+/// Reading outside the working directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadOutside {
+    /// As inside.
+    #[default]
+    Allow,
+    /// The person is asked.
+    Ask,
+    /// It does not run.
+    Deny,
+}
+
+/// What the gate reads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Permissions {
+    /// The person's filesystem rules, highest layer first; the first that matches speaks.
+    pub rules: Vec<Sourced<FsRule>>,
+    /// The project's, which only deny or interrupt; they are judged beside the person's.
+    pub project_rules: Vec<Sourced<FsRule>>,
+    /// Commands that never run.
+    pub bash_deny: Vec<Sourced<String>>,
+    /// Commands that are always asked.
+    pub bash_ask: Vec<Sourced<String>>,
+    /// Commands that run unasked.
+    pub bash_allow: Vec<Sourced<String>>,
+    /// Folders that count as inside.
+    pub allowed_dirs: Vec<PathBuf>,
+    /// Reading outside.
+    pub read_outside: ReadOutside,
+    /// More globs of names that are refused for reading.
+    pub secret_read: Vec<Sourced<String>>,
+    /// More globs of names that are asked on writing.
+    pub secret_write: Vec<Sourced<String>>,
+    /// Files that may be read although they look like secrets.
+    pub secret_allow: Vec<PathBuf>,
+    /// What could not be understood and might have denied something, each a sentence that says where.
+    /// While there is one, nothing but the agent's own books runs unasked.
+    pub broken: Vec<String>,
+}
+
+/// A model that judges for the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgeModel {
+    /// As `PROVIDER:MODEL`.
+    pub model: String,
+    /// Milliseconds; after them the person is asked.
+    pub timeout_ms: u64,
+}
+
+/// Where MCP servers come from, beside the standard files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mcp {
+    /// One more file, as the person wrote it.
+    pub config: Option<PathBuf>,
+    /// Start the project's servers without asking.
+    pub trust_project: bool,
+}
+
+/// Limits of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Steps that a turn may take.
+    pub max_steps: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_steps: 200 }
+    }
+}
+
+/// How commands run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bash {
+    /// Milliseconds that a command may take when the call does not say.
+    pub timeout_ms: u64,
+    /// The shell; none means `$SHELL` where it is one that is understood.
+    pub shell: Option<PathBuf>,
+}
+
+impl Default for Bash {
+    fn default() -> Self {
+        Self {
+            timeout_ms: 120_000,
+            shell: None,
+        }
+    }
+}
+
+impl Config {
+    /// Builds the tree from joined values. The second part holds what could not be understood although
+    /// its type was right, as (key, sentence).
+    pub fn from_values(values: &Values) -> (Self, Vec<(String, String)>) {
+        let mut trouble = Vec::new();
+        let path = |key: &str| values.text(key).map(PathBuf::from);
+        let default = Self::default();
+        let config = Self {
+            model: values.text("model"),
+            providers: providers(values),
+            script: path("script"),
+            mode: values
+                .text("mode")
+                .and_then(|name| name.parse().ok())
+                .unwrap_or_default(),
+            save: match values.text("save").as_deref() {
+                Some("on_accept") => Save::OnAccept,
+                Some("never") => Save::Never,
+                _ => Save::OnEdit,
+            },
+            permissions: permissions(values),
+            allow_fs_tools: allow_fs_tools(values, &mut trouble),
+            shell_allow_list: shell_allow_list(values, &mut trouble),
+            sandbox: match values.text("sandbox").as_deref() {
+                Some("bwrap") => Sandbox::Bwrap,
+                Some("off") => Sandbox::Off,
+                _ => Sandbox::Auto,
+            },
+            validator: judge(values, "validator", 10_000),
+            auto: judge(values, "auto", 20_000),
+            mcp: Mcp {
+                config: path("mcp.config"),
+                trust_project: values.flag("mcp.trust_project").unwrap_or_default(),
+            },
+            mcp_servers: values
+                .below("mcp_servers")
+                .into_iter()
+                .map(|(name, leaf)| (name, Sourced::new(leaf.value.clone(), leaf.source.clone())))
+                .collect(),
+            artifacts_dir: path("artifacts_dir"),
+            limits: Limits {
+                max_steps: values.number("max_steps").unwrap_or(default.limits.max_steps),
+            },
+            bash: Bash {
+                timeout_ms: values
+                    .number("bash.timeout_ms")
+                    .unwrap_or(default.bash.timeout_ms),
+                shell: path("bash.shell"),
+            },
+        };
+        (config, trouble)
+    }
+}
+
+fn providers(values: &Values) -> BTreeMap<String, ProviderRow> {
+    let names = values.below("providers").into_keys();
+    let row = |name: &str| {
+        let key = |field: &str| {
+            let provider = crate::config::read_toml::child("providers", name);
+            crate::config::read_toml::child(&provider, field)
+        };
+        let headers = values
+            .get(&key("headers"))
+            .and_then(|leaf| leaf.value.as_object());
+        let headers = headers.into_iter().flatten();
+        ProviderRow {
+            wire: values.text(&key("wire")),
+            base_url: values.text(&key("base_url")),
+            api_key_env: values.text(&key("api_key_env")),
+            headers: headers
+                .filter_map(|(name, value)| Some((name.clone(), Secret::new(value.as_str()?.to_owned()))))
+                .collect(),
+            context_window: values.number(&key("context_window")),
+            replay_reasoning: values.flag(&key("replay_reasoning")),
+            script: values.text(&key("script")).map(PathBuf::from),
+        }
+    };
+    names.map(|name| (name.clone(), row(&name))).collect()
+}
+
+fn permissions(values: &Values) -> Permissions {
+    let all = values.items("permissions.rules").into_iter();
+    let rules = all.filter_map(|item| Some(Sourced::new(rules::fs_rule(&item.value).ok()?, item.source)));
+    let (project_rules, mut rules): (Vec<_>, Vec<_>) =
+        rules.partition(|rule| rule.source.layer == Layer::Project);
+    // A stable sort: within a layer the order of declaration stays.
+    rules.sort_by_key(|rule| std::cmp::Reverse(rule.source.layer));
+    let paths = |key: &str| {
+        values
+            .texts(key)
+            .into_iter()
+            .map(|item| PathBuf::from(item.value))
+            .collect()
+    };
+    Permissions {
+        rules,
+        project_rules,
+        bash_deny: values.texts("permissions.bash.deny"),
+        bash_ask: values.texts("permissions.bash.ask"),
+        bash_allow: values.texts("permissions.bash.allow"),
+        allowed_dirs: paths("permissions.allowed_dirs"),
+        read_outside: match values.text("permissions.read_outside").as_deref() {
+            Some("ask") => ReadOutside::Ask,
+            Some("deny") => ReadOutside::Deny,
+            _ => ReadOutside::Allow,
+        },
+        secret_read: values.texts("permissions.secrets.read"),
+        secret_write: values.texts("permissions.secrets.write"),
+        secret_allow: paths("permissions.secrets.allow"),
+        broken: Vec::new(),
+    }
+}
+
+fn allow_fs_tools(values: &Values, trouble: &mut Vec<(String, String)>) -> FsTools {
+    let key = "allow_fs_tools";
+    if values.get(key).is_none() {
+        return FsTools::All;
+    }
+    let names = values.texts(key);
+    match fs_tools::parse_list(names.iter().map(|name| name.value.as_str())) {
+        Ok(parsed) => {
+            trouble.extend(parsed.notice.map(|notice| (key.to_owned(), notice)));
+            parsed.tools
+        }
+        Err(error) => {
+            trouble.push((
+                key.to_owned(),
+                format!("{error}. Until then only read_file is offered."),
+            ));
+            FsTools::least()
+        }
+    }
+}
+
+fn shell_allow_list(values: &Values, trouble: &mut Vec<(String, String)>) -> ShellAllowList {
+    let key = "shell_allow_list";
+    let entries = values.texts(key);
+    shell_list::parse_list(entries.iter().map(|entry| entry.value.as_str())).unwrap_or_else(|error| {
+        trouble.push((key.to_owned(), format!("{error}. Until then the list is empty.")));
+        ShellAllowList::Off
+    })
+}
+
+fn judge(values: &Values, key: &str, timeout_ms: u64) -> Option<JudgeModel> {
+    let model = values.text(&format!("{key}.model"))?;
+    let timeout_ms = values.number(&format!("{key}.timeout_ms")).unwrap_or(timeout_ms);
+    Some(JudgeModel { model, timeout_ms })
+}

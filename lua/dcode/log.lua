@@ -36,11 +36,18 @@ local function builtin_notify()
   return source:find('editor.lua', 1, true) ~= nil
 end
 
+--- Where sentences go instead of the message line (the command line sets it).
+---@type fun(level: string, message: string, hint?: string)?
+M.sink = nil
+
 --- Says one sentence in the message line, cut where it would ask for <CR>.
 ---@param level 'info'|'warn'|'error'
 ---@param message string
 ---@param hint? string what to type
 function M.notify(level, message, hint)
+  if M.sink then
+    return M.sink(level, message, hint)
+  end
   local text = 'dcode: ' .. message .. (hint and hint ~= '' and (' ' .. hint) or '')
   if builtin_notify() and #vim.api.nvim_list_uis() > 0 then
     local room = math.max(vim.o.columns - 14, 20)

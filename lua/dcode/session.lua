@@ -98,7 +98,8 @@ end
 ---@param context? dcode.PromptContext
 ---@return integer? turn, string? message
 function M.prompt(text, context)
-  local turn, why = M.submit({ type = 'prompt', text = text, context = context or vim.empty_dict() })
+  local turn, why =
+    M.submit({ type = 'prompt', text = text, context = context or vim.empty_dict() })
   if not turn then
     return nil, why
   end

@@ -30,7 +30,8 @@ local OUTCOME = {
   cancelled = { word = 'stopped', hl = 'DcodeHint' },
 }
 
-local DIFF_TOOLS = { edit_file = true, write_file = true, apply_patch = true, git_diff = true, git_show = true }
+local DIFF_TOOLS =
+  { edit_file = true, write_file = true, apply_patch = true, git_diff = true, git_show = true }
 
 ---@param body string
 ---@return string[]
@@ -150,8 +151,7 @@ function RENDER.prompt(item, opts)
   local bar = opts.signs.bar
   for _, line in ipairs(split(item.text)) do
     put(out, bar .. line, 'DcodeUser')
-    out.marks[#out.marks + 1] =
-      { row = #out.lines - 1, col = 0, end_col = #bar, hl = 'DcodeTitle' }
+    out.marks[#out.marks + 1] = { row = #out.lines - 1, col = 0, end_col = #bar, hl = 'DcodeTitle' }
   end
   return out
 end

@@ -97,7 +97,8 @@ function M.open(opts)
   vim.bo[buf].filetype = opts.filetype
   vim.bo[buf].modifiable = false
   local enter = opts.enter == true
-  local open = vim.tbl_extend('force', config(opts, 1), { style = 'minimal', noautocmd = not enter })
+  local open =
+    vim.tbl_extend('force', config(opts, 1), { style = 'minimal', noautocmd = not enter })
   local ok, win = pcall(vim.api.nvim_open_win, buf, enter, open)
   if not ok then
     pcall(vim.api.nvim_buf_delete, buf, { force = true })

@@ -31,7 +31,9 @@ local MODE_HL = {
 local function meter(usage)
   local out = {}
   if (usage.context_window or 0) > 0 then
-    out[1] = ('ctx %d%%'):format(math.floor(100 * usage.context_tokens / usage.context_window + 0.5))
+    out[1] = ('ctx %d%%'):format(
+      math.floor(100 * usage.context_tokens / usage.context_window + 0.5)
+    )
   elseif (usage.context_tokens or 0) > 0 then
     out[1] = ('ctx %.1fk'):format(usage.context_tokens / 1000)
   end
@@ -108,7 +110,10 @@ function M.state(w, cells, signs, now)
   return table.concat({
     ' ',
     chunk(hl, sign .. ' '),
-    chunk(w.kind == 'asks' and 'DcodeAsk' or 'Normal', text.cut(words, math.max(room, 8), signs.dots)),
+    chunk(
+      w.kind == 'asks' and 'DcodeAsk' or 'Normal',
+      text.cut(words, math.max(room, 8), signs.dots)
+    ),
     chunk('DcodeHint', clock),
     '%=',
     chunk('DcodeHint', hints),

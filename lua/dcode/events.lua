@@ -1,0 +1,191 @@
+--- Takes events out of the engine and hands each to its handler.
+---
+--- The engine wakes us; we drain at most 64 events a round and let the editor breathe between rounds.
+local M = {}
+
+local session = require('dcode.session')
+local log = require('dcode.log')
+
+---@type (fun(ev: dcode.Event))[]
+local listeners = {}
+
+--- Fires `User Dcode<name>` with `data`.
+---@param name string
+---@param data table
+function M.fire(name, data)
+  vim.api.nvim_exec_autocmds('User', { pattern = 'Dcode' .. name, modeline = false, data = data })
+end
+
+--- Calls `fn` with every event until the returned function is called.
+---@param fn fun(ev: dcode.Event)
+---@return fun()
+function M.listen(fn)
+  listeners[#listeners + 1] = fn
+  return function()
+    for i, other in ipairs(listeners) do
+      if other == fn then
+        table.remove(listeners, i)
+        return
+      end
+    end
+  end
+end
+
+local function transcript()
+  return require('dcode.ui.transcript')
+end
+
+--- What an event does beyond the state of the session. One entry a type; `nothing` says so on purpose.
+---@type table<string, fun(ev: table)>
+M.handlers = {}
+local on = M.handlers
+
+local function nothing() end
+
+on.session_started = nothing
+on.call_finished = nothing
+on.explained = nothing
+on.usage = nothing
+
+function on.turn_started(ev)
+  transcript().turn_started(ev)
+  M.fire('TurnStarted', { turn = ev.turn, text = ev.text })
+end
+
+function on.turn_finished(ev)
+  transcript().turn_finished(ev)
+  if
+    ev.reason ~= 'done'
+    and ev.reason ~= 'interrupted'
+    and not require('dcode.ui.chat').visible()
+  then
+    log.notify('error', ev.message or 'The turn ended early.', ':Dcode chat shows it.')
+  end
+  M.fire('TurnFinished', { turn = ev.turn, reason = ev.reason, text = ev.text })
+end
+
+function on.text_delta(ev)
+  transcript().text(ev)
+end
+
+function on.reasoning_delta(ev)
+  transcript().reasoning(ev)
+end
+
+function on.tool_started(ev)
+  transcript().tool_started(ev)
+end
+
+function on.tool_progress(ev)
+  transcript().tool_progress(ev)
+end
+
+function on.tool_finished(ev)
+  transcript().tool_finished(ev)
+end
+
+function on.todo_updated(ev)
+  transcript().todo(ev)
+end
+
+function on.files_changed(ev)
+  require('dcode.buffers').changed(ev.paths)
+  M.fire('FilesChanged', { paths = ev.paths })
+end
+
+function on.request(ev)
+  local kind = ev.request.kind
+  if kind == 'read_buffer' then
+    require('dcode.buffers').answer(ev.id, ev.request)
+  elseif kind == 'apply_edits' then
+    require('dcode.review.queue').push(ev.id, ev.request)
+  else
+    M.fire('Request', { id = ev.id, kind = kind })
+    require('dcode.requests').route(ev.id, ev.request)
+  end
+end
+
+function on.request_closed(ev)
+  require('dcode.review.queue').closed(ev.id)
+  require('dcode.ui.prompts').close(ev.id, ev.outcome)
+end
+
+function on.hunks_changed(ev)
+  require('dcode.review').changed(ev.paths)
+  M.fire('HunksChanged', { paths = ev.paths })
+end
+
+function on.mode_changed(ev)
+  M.fire('ModeChanged', { mode = ev.mode })
+end
+
+function on.model_changed(ev)
+  transcript().notice({ level = 'info', message = ('The model is %s now.'):format(ev.model) })
+end
+
+function on.notice(ev)
+  transcript().notice(ev)
+  if ev.level ~= 'info' or not require('dcode.ui.chat').visible() then
+    log.notify(ev.level, ev.message, ev.hint)
+  end
+end
+
+function on.restored(ev)
+  transcript().notice({ level = ev.ok and 'info' or 'warn', message = ev.message })
+  log.notify(ev.ok and 'info' or 'warn', ev.message)
+end
+
+function on.stopped(ev)
+  require('dcode.ui.prompts').clear()
+  if ev.reason ~= 'shutdown' then
+    log.notify('error', 'The agent ended: ' .. ev.reason, ':Dcode starts a new one.')
+  end
+end
+
+--- Hands one event to everybody. A fault in one handler does not keep the others from running.
+---@param ev dcode.Event
+function M.dispatch(ev)
+  log.guard('session', session.follow, ev)
+  local handler = on[ev.type]
+  if handler then
+    log.guard('event ' .. ev.type, handler, ev)
+  else
+    log.write('no handler for the event ' .. tostring(ev.type))
+  end
+  for _, fn in ipairs(vim.list_slice(listeners)) do
+    log.guard('listener', fn, ev)
+  end
+end
+
+local planned = false
+
+--- Empties the engine's queue, 64 events a round.
+function M.drain()
+  planned = false
+  local native = session.state.native
+  if not native then
+    return
+  end
+  local batch, err = native.poll({ max = 64 })
+  if not batch then
+    log.fault('poll', err)
+    return
+  end
+  for _, ev in ipairs(batch.events or {}) do
+    M.dispatch(ev)
+  end
+  log.guard('state', require('dcode.status').update)
+  if batch.more then
+    M.on_wake()
+  end
+end
+
+--- The engine's bell. Many rings make one round.
+function M.on_wake()
+  if not planned then
+    planned = true
+    vim.schedule(M.drain)
+  end
+end
+
+return M

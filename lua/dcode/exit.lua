@@ -1,0 +1,27 @@
+--- Ends the engine with the editor.
+local M = {}
+
+local watching = false
+
+--- The one augroup of the plugin.
+---@return integer
+function M.augroup()
+  return vim.api.nvim_create_augroup('dcode', { clear = false })
+end
+
+--- Stops the engine at VimLeavePre; children are gone within the limit.
+function M.watch()
+  if watching then
+    return
+  end
+  watching = true
+  vim.api.nvim_create_autocmd('VimLeavePre', {
+    group = M.augroup(),
+    desc = 'dcode: end the agent and what it started',
+    callback = function()
+      require('dcode.session').stop(200)
+    end,
+  })
+end
+
+return M

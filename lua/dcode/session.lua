@@ -1,0 +1,172 @@
+--- The running engine as the editor sees it: started on first use, its state kept from its events.
+local M = {}
+
+---@class dcode.TurnState
+---@field id integer
+---@field state 'queued'|'running'|'done'
+---@field result? dcode.TurnFinished
+
+---@class dcode.SessionState
+---@field native? dcode.Native
+---@field session? string
+---@field mode string
+---@field model? string
+---@field scripted boolean
+---@field turns table<integer, dcode.TurnState>
+---@field last_turn? integer
+---@field running? integer the turn that runs
+---@field queued integer
+---@field activity? { what: string, since: number }
+---@field usage? table
+---@field tools string[]
+---@field stopped? string
+
+---@return dcode.SessionState
+local function fresh()
+  return { mode = 'manual', scripted = false, turns = {}, queued = 0, tools = {} }
+end
+
+---@type dcode.SessionState
+M.state = fresh()
+
+--- Called with each answer to a call or an explain, by ticket.
+---@type table<integer, fun(ev: table)>
+M.tickets = {}
+
+---@type table|nil flags of the command line; set before the start
+M.flags = nil
+
+---@return boolean
+function M.started()
+  return M.state.native ~= nil and M.state.stopped == nil
+end
+
+--- Starts the engine unless it runs.
+---@return dcode.Native?, string? message
+function M.ensure()
+  if M.started() then
+    return M.state.native
+  end
+  local native, why = require('dcode.native').load()
+  if not native then
+    return nil, why
+  end
+  local log = require('dcode.log')
+  local state_dir = log.state_dir()
+  vim.fn.mkdir(state_dir, 'p', tonumber('700', 8))
+  local info, err = native.start({
+    cwd = vim.fn.getcwd(-1, -1),
+    home = vim.uv.os_homedir(),
+    state_dir = state_dir,
+    setup = require('dcode.config').for_engine(),
+    flags = M.flags or vim.empty_dict(),
+    human = not M.flags,
+    on_wake = require('dcode.events').on_wake,
+  })
+  if not info then
+    return nil, err
+  end
+  M.state = fresh()
+  local s = M.state
+  s.native, s.session, s.model = native, info.session, info.model
+  s.mode, s.scripted = info.mode or s.mode, info.scripted == true
+  require('dcode.exit').watch()
+  require('dcode.ui.prompts').watch_keys()
+  for _, notice in ipairs(info.notices or {}) do
+    require('dcode.events').dispatch(vim.tbl_extend('keep', { type = 'notice' }, notice))
+  end
+  for _, problem in ipairs(require('dcode.config').problems()) do
+    require('dcode.events').dispatch({ type = 'notice', level = 'warn', message = problem })
+  end
+  return native
+end
+
+--- Sends one op; starts the engine if need be.
+---@param op dcode.Op
+---@return any? value true, or the number that the op was given
+---@return string? message
+function M.submit(op)
+  local native, why = M.ensure()
+  if not native then
+    return nil, why
+  end
+  return native.submit(op)
+end
+
+--- Starts a turn or queues one.
+---@param text string
+---@param context? dcode.PromptContext
+---@return integer? turn, string? message
+function M.prompt(text, context)
+  local turn, why =
+    M.submit({ type = 'prompt', text = text, context = context or vim.empty_dict() })
+  if not turn then
+    return nil, why
+  end
+  local s = M.state
+  if not s.turns[turn] then
+    s.turns[turn] = { id = turn, state = 'queued' }
+    s.queued = s.queued + 1
+  end
+  s.last_turn = math.max(s.last_turn or 0, turn)
+  return turn
+end
+
+--- Follows the events; called before every other handler.
+---@param ev dcode.Event
+function M.follow(ev)
+  local s, now = M.state, vim.uv.now()
+  if ev.type == 'session_started' then
+    s.session, s.model, s.mode, s.tools = ev.session, ev.model, ev.mode, ev.tools or {}
+  elseif ev.type == 'turn_started' then
+    local turn = s.turns[ev.turn]
+    if turn and turn.state == 'queued' then
+      s.queued = math.max(s.queued - 1, 0)
+    end
+    s.turns[ev.turn] = { id = ev.turn, state = 'running' }
+    s.running, s.last_turn = ev.turn, math.max(s.last_turn or 0, ev.turn)
+    s.activity = { what = 'thinking', since = now }
+  elseif ev.type == 'turn_finished' then
+    local turn = s.turns[ev.turn] or { id = ev.turn, state = 'running' }
+    if turn.state == 'queued' then
+      s.queued = math.max(s.queued - 1, 0)
+    end
+    turn.state, turn.result = 'done', ev
+    s.turns[ev.turn] = turn
+    if s.running == ev.turn then
+      s.running, s.activity = nil, nil
+    end
+  elseif ev.type == 'tool_started' and s.running then
+    s.activity = { what = ev.tool .. ' ' .. ev.title, since = now, call = ev.call }
+  elseif ev.type == 'tool_finished' and s.activity and s.activity.call == ev.call then
+    s.activity = { what = 'thinking', since = now }
+  elseif ev.type == 'text_delta' and s.activity and s.activity.what == 'thinking' then
+    s.activity = { what = 'writing', since = s.activity.since }
+  elseif ev.type == 'mode_changed' then
+    s.mode = ev.mode
+  elseif ev.type == 'model_changed' then
+    s.model = ev.model
+  elseif ev.type == 'usage' then
+    s.usage = ev
+  elseif ev.type == 'stopped' then
+    s.stopped = ev.reason
+  elseif ev.type == 'call_finished' or ev.type == 'explained' then
+    local callback = M.tickets[ev.ticket]
+    M.tickets[ev.ticket] = nil
+    if callback then
+      callback(ev)
+    end
+  end
+end
+
+--- Ends the engine; a later use starts a new one.
+---@param timeout_ms integer
+function M.stop(timeout_ms)
+  local native = M.state.native
+  if native then
+    M.state.native = nil
+    native.stop({ timeout_ms = timeout_ms })
+  end
+end
+
+return M

@@ -1,0 +1,88 @@
+---@meta
+--- The words that Lua and Rust share. The Rust side (`src/protocol/`) is the source.
+
+---@class dcode.Native
+---@field protocol_version integer
+---@field start fun(opts: table): table?, string?
+---@field submit fun(op: dcode.Op): any?, string?
+---@field poll fun(opts: { max: integer }): { events: dcode.Event[], more: boolean }?, string?
+---@field review fun(opts: table): any?, string?
+---@field hunks fun(opts: table): dcode.Hunk[]?, string?
+---@field status fun(opts: table): dcode.Status?, string?
+---@field config fun(opts: table): { key: string, value: any, source: string }[]?, string?
+---@field stop fun(opts: { timeout_ms: integer }): boolean?, string?
+
+---@alias dcode.OpType 'prompt'|'interrupt'|'call'|'cancel_call'|'explain'|'reply'|'undo'|'redo'|'reviewed'|'reject'|'set_mode'|'set_model'|'new_session'|'shutdown'
+
+---@class dcode.Op
+---@field type dcode.OpType
+---@field [string] any
+
+---@alias dcode.EventType 'session_started'|'turn_started'|'turn_finished'|'text_delta'|'reasoning_delta'|'tool_started'|'tool_progress'|'tool_finished'|'files_changed'|'todo_updated'|'request'|'request_closed'|'hunks_changed'|'usage'|'mode_changed'|'model_changed'|'notice'|'call_finished'|'explained'|'restored'|'stopped'
+
+---@class dcode.Event
+---@field type dcode.EventType
+---@field turn? integer
+---@field [string] any
+
+---@class dcode.TurnFinished
+---@field type 'turn_finished'
+---@field turn integer
+---@field reason 'done'|'interrupted'|'error'|'step_limit'|'loop'
+---@field text string the last text of the model
+---@field message? string why it failed and what to type
+
+---@class dcode.CallOpts
+---@field timeout_ms? integer limit of the tool's own time, 120000 by default
+---@field on_request? fun(req: dcode.Request): any
+
+---@class dcode.CallResult
+---@field ok boolean
+---@field text string what a model would have read
+---@field blocks? table[]
+---@field decision 'allow'|'ask'|'deny'
+
+---@class dcode.Request
+---@field id integer
+---@field kind 'approval'|'question'
+---@field tool? string
+---@field title? string
+---@field reason? string
+---@field rule? string
+---@field commands? { text: string, class: string, decision: string }[]
+---@field paths? string[]
+---@field diff? string
+---@field choices? ('once'|'session'|'always'|'deny')[]
+---@field pattern? string
+---@field questions? dcode.Question[]
+
+---@class dcode.Question
+---@field question string
+---@field header? string
+---@field options { label: string, description?: string }[]
+---@field multiple boolean
+
+---@class dcode.Explanation
+---@field decision 'allow'|'ask'|'deny'
+---@field rule string
+---@field layer string
+---@field pattern? string
+---@field commands? { text: string, class: string, decision: string }[]
+
+---@class dcode.Status
+---@field state string
+---@field mode string
+---@field model? string
+---@field scripted? boolean
+---@field pending_hunks integer
+---@field session? string
+---@field usage? table
+
+---@class dcode.Hunk
+---@field [string] any
+
+---@class dcode.ReviewTarget
+---@field buf? integer
+---@field hunk? integer|string
+---@field range? { first: integer, last: integer }|integer[]
+---@field all? boolean

@@ -1,0 +1,123 @@
+--- Cutting and wrapping text by the cells it takes on screen. Pure.
+local M = {}
+
+local width = vim.api.nvim_strwidth
+
+--- One line without control characters.
+---@param text string
+---@return string
+function M.line(text)
+  return (text:gsub('[\r\n\t]+', ' '):gsub('%c', '?'))
+end
+
+--- The first `cells` cells of `text`, with an ellipsis where something was cut.
+---@param text string
+---@param cells integer
+---@param dots? string
+---@return string
+function M.cut(text, cells, dots)
+  dots = dots or '…'
+  if width(text) <= cells then
+    return text
+  end
+  if cells <= width(dots) then
+    return cells > 0 and dots or ''
+  end
+  local room, out, used = cells - width(dots), {}, 0
+  for _, char in ipairs(vim.fn.split(text, '\\zs')) do
+    local w = width(char)
+    if used + w > room then
+      break
+    end
+    out[#out + 1], used = char, used + w
+  end
+  return table.concat(out) .. dots
+end
+
+--- `text` filled with blanks to `cells`.
+---@param text string
+---@param cells integer
+---@return string
+function M.pad(text, cells)
+  return text .. (' '):rep(math.max(cells - width(text), 0))
+end
+
+---@param word string longer than a line
+---@param cells integer
+---@return string[]
+local function chop(word, cells)
+  local out, part, used = {}, {}, 0
+  for _, char in ipairs(vim.fn.split(word, '\\zs')) do
+    local w = width(char)
+    if used + w > cells and used > 0 then
+      out[#out + 1], part, used = table.concat(part), {}, 0
+    end
+    part[#part + 1], used = char, used + w
+  end
+  out[#out + 1] = table.concat(part)
+  return out
+end
+
+--- Wraps text at blanks; its own line breaks and indents stay. No character is lost but the blank at a
+--- break.
+---@param text string
+---@param cells integer
+---@return string[]
+function M.wrap(text, cells)
+  local out = {}
+  cells = math.max(cells, 4)
+  for _, source in ipairs(vim.split(text, '\n', { plain = true })) do
+    source = source:gsub('\r$', ''):gsub('\t', '    '):gsub('%c', '?')
+    local line = source:match('^%s*')
+    local indent = #line < cells and line or ''
+    local empty = true
+    for gap, word in source:gmatch('(%s*)(%S+)') do
+      local joined = empty and line .. word or line .. gap .. word
+      if width(joined) <= cells then
+        line = joined
+      else
+        if not empty then
+          out[#out + 1] = line
+        end
+        local parts = chop(word, math.max(cells - #indent, 4))
+        for i = 1, #parts - 1 do
+          out[#out + 1] = indent .. parts[i]
+        end
+        line = indent .. parts[#parts]
+      end
+      empty = false
+    end
+    out[#out + 1] = line
+  end
+  return out
+end
+
+--- Milliseconds in words: `12 ms`, `2.3 s`, `4:05`.
+---@param ms number
+---@return string
+function M.duration(ms)
+  if ms < 1000 then
+    return ('%d ms'):format(ms)
+  elseif ms < 60000 then
+    return ('%.1f s'):format(ms / 1000)
+  end
+  return M.clock(ms)
+end
+
+--- Milliseconds as a clock: `0:04`.
+---@param ms number
+---@return string
+function M.clock(ms)
+  local s = math.floor(ms / 1000)
+  return ('%d:%02d'):format(math.floor(s / 60), s % 60)
+end
+
+--- A count with its noun: `1 hunk`, `3 hunks`.
+---@param n integer
+---@param noun string
+---@return string
+function M.count(n, noun)
+  return ('%d %s%s'):format(n, noun, n == 1 and '' or 's')
+end
+
+return M

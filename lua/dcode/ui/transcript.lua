@@ -1,0 +1,187 @@
+--- What was said and done in this session, as data. Windows come and go; this stays.
+local M = {}
+
+---@class dcode.Item
+---@field kind 'prompt'|'text'|'reasoning'|'tool'|'todo'|'notice'|'end'
+---@field open boolean whether it shows its body
+---@field text string
+---@field turn? integer
+---@field tool? string
+---@field title? string
+---@field outcome? 'ok'|'failed'|'denied'|'cancelled' nil while it runs
+---@field summary? string
+---@field elapsed_ms? number
+---@field since? number
+---@field items? table[]
+---@field level? string
+---@field hint? string
+---@field done? boolean
+
+---@class dcode.Change
+---@field op 'add'|'update'|'append'|'clear'
+---@field index integer
+---@field text? string what was appended
+
+---@type dcode.Item[]
+M.items = {}
+
+---@type table<integer, integer> index of a running call
+local calls = {}
+
+---@type fun(change: dcode.Change)?
+local watcher
+
+--- The one view that is told of changes; nil = none.
+---@param fn? fun(change: dcode.Change)
+function M.watch(fn)
+  watcher = fn
+end
+
+---@param op 'add'|'update'|'append'|'clear'
+---@param index integer
+---@param text? string
+local function tell(op, index, text)
+  if watcher then
+    watcher({ op = op, index = index, text = text })
+  end
+end
+
+---@param item dcode.Item
+---@return integer index
+local function add(item)
+  M.items[#M.items + 1] = item
+  tell('add', #M.items)
+  return #M.items
+end
+
+--- Ends a running thought: nothing more comes to it.
+local function close_reasoning()
+  local last = M.items[#M.items]
+  if last and last.kind == 'reasoning' and not last.done then
+    last.done, last.elapsed_ms = true, vim.uv.now() - last.since
+    tell('update', #M.items)
+  end
+end
+
+---@param kind 'text'|'reasoning'
+---@param ev { turn: integer, text: string }
+local function append(kind, ev)
+  if ev.text == '' then
+    return
+  end
+  local last = M.items[#M.items]
+  if last and last.kind == kind and last.turn == ev.turn and not last.done then
+    last.text = last.text .. ev.text
+    tell('append', #M.items, ev.text)
+    return
+  end
+  close_reasoning()
+  local text = ev.text:gsub('^%s*\n', '')
+  if text ~= '' then
+    add({ kind = kind, turn = ev.turn, text = text, open = false, since = vim.uv.now() })
+  end
+end
+
+function M.text(ev)
+  append('text', ev)
+end
+
+function M.reasoning(ev)
+  append('reasoning', ev)
+end
+
+function M.turn_started(ev)
+  add({ kind = 'prompt', turn = ev.turn, text = ev.text, open = true })
+end
+
+function M.turn_finished(ev)
+  close_reasoning()
+  if ev.reason ~= 'done' then
+    local words = {
+      interrupted = 'Stopped.',
+      step_limit = 'The turn reached its limit of steps.',
+      loop = 'The model repeated the same call; the turn was ended.',
+      error = 'The turn failed.',
+    }
+    add({
+      kind = 'end',
+      turn = ev.turn,
+      text = ev.message or words[ev.reason] or ev.reason,
+      level = ev.reason == 'interrupted' and 'info' or 'error',
+      open = false,
+    })
+  end
+end
+
+function M.tool_started(ev)
+  close_reasoning()
+  calls[ev.call] = add({
+    kind = 'tool',
+    tool = ev.tool,
+    title = ev.title,
+    text = '',
+    open = false,
+    since = vim.uv.now(),
+  })
+end
+
+function M.tool_progress(ev)
+  local index = calls[ev.call]
+  if index then
+    M.items[index].text = ev.tail
+    tell('update', index)
+  end
+end
+
+function M.tool_finished(ev)
+  local index = calls[ev.call]
+  if not index then
+    return
+  end
+  calls[ev.call] = nil
+  local item = M.items[index]
+  item.outcome, item.summary, item.elapsed_ms = ev.outcome, ev.summary, ev.elapsed_ms
+  item.text, item.tool = ev.text, ev.tool
+  tell('update', index)
+end
+
+--- The plan is one item; a new state replaces it when nothing else came between.
+function M.todo(ev)
+  close_reasoning()
+  for i = #M.items, math.max(#M.items - 1, 1), -1 do
+    if M.items[i].kind == 'todo' then
+      M.items[i].items = ev.items
+      return tell('update', i)
+    end
+  end
+  add({ kind = 'todo', items = ev.items, text = '', open = true })
+end
+
+---@param notice { level: string, message: string, hint?: string }
+function M.notice(notice)
+  add({
+    kind = 'notice',
+    level = notice.level,
+    text = notice.message,
+    hint = notice.hint,
+    open = false,
+  })
+end
+
+--- Opens or closes the body of an item.
+---@param index integer
+function M.toggle(index)
+  local item = M.items[index]
+  if item and (item.kind == 'tool' or item.kind == 'reasoning') then
+    item.open = not item.open
+    tell('update', index)
+  end
+end
+
+--- Forgets everything (a new session).
+function M.clear()
+  M.items, calls = {}, {}
+  tell('clear', 0)
+end
+
+return M

@@ -1,0 +1,58 @@
+-- Commands and <Plug> maps. Nothing is required, and no library is loaded, before one of them is used.
+if vim.g.loaded_dcode then
+  return
+end
+vim.g.loaded_dcode = true
+
+if vim.fn.has('nvim-0.10') == 0 then
+  vim.notify('dcode needs Neovim 0.10 or newer.', vim.log.levels.ERROR)
+  return
+end
+
+local command = vim.api.nvim_create_user_command
+
+command('Dcode', function(opts)
+  require('dcode.commands').run(opts)
+end, {
+  nargs = '*',
+  range = true,
+  bang = true,
+  desc = 'Ask the agent, or run one of its subcommands',
+  complete = function(...)
+    return require('dcode.commands').complete(...)
+  end,
+})
+
+command(
+  'DcodeUndo',
+  function(opts)
+    require('dcode.commands').undo(opts.args, opts.bang)
+  end,
+  {
+    nargs = '?',
+    bang = true,
+    desc = "Take back the agent's last step, N steps, or (!) the last turn",
+  }
+)
+
+command('DcodeRedo', function()
+  require('dcode.commands').redo()
+end, { nargs = 0, desc = 'Take back the last :DcodeUndo' })
+
+local function plug(name, modes, desc)
+  vim.keymap.set(modes, '<Plug>(dcode-' .. name .. ')', function()
+    require('dcode.keymaps').press(name)
+  end, { desc = 'dcode: ' .. desc })
+end
+
+plug('accept', { 'n', 'x' }, 'accept the hunk, or the selected lines')
+plug('reject', { 'n', 'x' }, 'reject the hunk, or the selected lines')
+plug('accept-file', 'n', 'accept all hunks of this file')
+plug('reject-file', 'n', 'reject all hunks of this file')
+plug('accept-all', 'n', 'accept all hunks')
+plug('reject-all', 'n', 'reject all hunks')
+plug('next', 'n', 'next hunk')
+plug('prev', 'n', 'previous hunk')
+plug('mode', { 'n', 'i' }, 'next permission mode')
+plug('answer', 'n', 'go to the open question')
+plug('chat', 'n', 'open or close the chat')

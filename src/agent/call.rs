@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::core::Core;
-use crate::agent::requests::Scope;
+use crate::host::scope::Scope;
 use crate::agent::step;
 use crate::protocol::event::Event;
 use crate::protocol::ids::{CallId, TicketId};

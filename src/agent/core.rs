@@ -16,7 +16,7 @@ use crate::protocol::event::{Event, Level, Notice, Usage};
 use crate::protocol::ids::{SessionId, StepIx, TurnId};
 use crate::provider::{Provider, ProviderError};
 use crate::review::SharedBook;
-use crate::snapshot::store::SnapshotStore;
+use crate::snapshot::SnapshotStore;
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::registry::Registry;
 

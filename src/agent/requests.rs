@@ -5,42 +5,21 @@
 //! closes it, and later replies find nothing.
 
 use std::collections::HashMap;
-use std::future::Future;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
 
 use crate::agent::queue::EventQueue;
 use crate::agent::status::StatusBoard;
+use crate::host::scope::current;
 use crate::host::{Answer, Editor, EditorError, Human, HumanError};
 use crate::protocol::change::{AppliedFile, BufferText, EditBatch};
 use crate::protocol::event::{Event, RequestEnd};
-use crate::protocol::ids::{RequestId, TicketId};
+use crate::protocol::ids::RequestId;
 use crate::protocol::request::{Approval, Question, Reply, Request, UnsavedBuffer};
-
-/// The work in whose name requests are made: a turn, or a call from Lua.
-#[derive(Clone)]
-pub struct Scope {
-    /// Cancelled with the work.
-    pub cancel: CancellationToken,
-    /// The call from Lua, if it is one.
-    pub ticket: Option<TicketId>,
-    /// Whether somebody answers approvals.
-    pub human: bool,
-}
-
-tokio::task_local! {
-    static SCOPE: Scope;
-}
-
-/// Runs `work` so that its requests belong to `scope`.
-pub async fn in_scope<F: Future>(scope: Scope, work: F) -> F::Output {
-    SCOPE.scope(scope, work).await
-}
 
 /// All open requests.
 pub struct Requests {
@@ -77,7 +56,7 @@ impl Requests {
 
     /// Asks and waits; `None` when the work was cancelled.
     async fn ask(&self, request: Request) -> Option<Reply> {
-        let scope = SCOPE.try_with(Clone::clone).ok();
+        let scope = current();
         let id = RequestId(self.next.fetch_add(1, Ordering::Relaxed));
         let (sender, receiver) = oneshot::channel();
         let person = matches!(request, Request::Approval(_) | Request::Question { .. });
@@ -151,7 +130,7 @@ fn editor_error(reply: Option<Reply>) -> EditorError {
 #[async_trait]
 impl Human for Requests {
     fn present(&self) -> bool {
-        SCOPE.try_with(|scope| scope.human).unwrap_or(false)
+        current().is_some_and(|scope| scope.human)
     }
 
     async fn approve(&self, approval: Approval) -> Result<Answer, HumanError> {

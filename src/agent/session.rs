@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::call::{self, LuaCall};
 use crate::agent::core::Core;
-use crate::agent::requests::{Scope, in_scope};
+use crate::host::scope::{self, Scope};
 use crate::agent::setup::Blueprint;
 use crate::agent::turn::{self, Ended, Prompt};
 use crate::agent::undo;
@@ -19,7 +19,7 @@ use crate::permission::mode::Mode;
 use crate::protocol::event::{Event, Level, TurnEnd};
 use crate::protocol::ids::{HunkId, TicketId, TurnId};
 use crate::protocol::op::Op;
-use crate::snapshot::restore::Scope as UndoScope;
+use crate::snapshot::Scope as UndoScope;
 
 /// What the session does at the moment; one at a time.
 struct Running {
@@ -203,7 +203,7 @@ impl Session {
         let scope = Scope { cancel: cancel.clone(), ticket: None, human: self.core.human };
         let (work, events) = (work(Arc::clone(&self.core)), Arc::clone(&self.core.events));
         let task = tokio::spawn(async move {
-            events.push(in_scope(scope, work).await);
+            events.push(scope::within(scope, work).await);
             None
         });
         self.running = Some(Running { turn: None, cancel, task });
@@ -224,7 +224,7 @@ impl Session {
     fn reject(&self, path: PathBuf, hunk: Option<HunkId>) {
         let core = Arc::clone(&self.core);
         let scope = Scope { cancel: self.root.child_token(), ticket: None, human: self.core.human };
-        tokio::spawn(in_scope(scope, async move {
+        tokio::spawn(scope::within(scope, async move {
             if let Err(message) = undo::reject(&core, &path, hunk).await {
                 core.notice(Level::Error, message, None);
             }

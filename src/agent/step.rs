@@ -8,7 +8,7 @@ use futures_util::stream;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::core::Core;
-use crate::agent::requests::{Scope, in_scope};
+use crate::host::scope::{self, Scope};
 use crate::protocol::event::Event;
 use crate::protocol::ids::{StepIx, TurnId};
 use crate::protocol::message::{ToolCall, ToolResult};
@@ -67,7 +67,7 @@ pub async fn run_call(core: &Arc<Core>, call: &ToolCall, place: Place, scope: Sc
         Err(error) => Finished::unfit(&error),
         Ok((tool, prepared)) => {
             let ctx = context(core, call, &scope.cancel);
-            in_scope(scope, core.dispatcher.dispatch(tool, prepared, place, ctx)).await
+            scope::within(scope, core.dispatcher.dispatch(tool, prepared, place, ctx)).await
         }
     };
     if !finished.changed.is_empty() {

@@ -1,5 +1,6 @@
 //! Takes steps back and forth: all files of a plan, or none and a sentence why.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
@@ -8,8 +9,7 @@ use crate::protocol::change::{ChangeSet, Content, ContentHash, Expect, FileChang
 use crate::protocol::event::Event;
 use crate::protocol::ids::HunkId;
 use crate::review::Selector;
-use crate::snapshot::manifest::Before;
-use crate::snapshot::restore::{Fit, Now, Plan, Scope};
+use crate::snapshot::{After, Before, Fit, Plan, PlanFile, Restoration, Scope, SnapshotStore, Undone};
 
 /// Takes back the steps of `scope`.
 pub async fn undo(core: &Arc<Core>, scope: Scope) -> Event {
@@ -17,19 +17,19 @@ pub async fn undo(core: &Arc<Core>, scope: Scope) -> Event {
         Ok(plan) => plan,
         Err(error) => return refused(error.to_string()),
     };
-    let steps = plan.steps.len();
-    match restore(core, &plan).await {
-        Err(message) => refused(message),
-        Ok((paths, redo)) => {
-            let message = match core.snapshots.mark_undone(&plan, redo) {
-                Ok(()) => format!("Took back {}: {}. :DcodeRedo brings it again.", count(steps, "step"), names(core, &paths)),
-                Err(error) => format!("Took back {}, but it cannot be redone: {error}", count(steps, "step")),
-            };
-            core.note(format!("The person undid your last {}; {} stand as before.", count(steps, "step"), names(core, &paths)));
-            core.log.undone(&plan.steps);
-            Event::Restored { ok: true, message, paths }
-        }
-    }
+    let restored = match restore(core, &plan).await {
+        Ok(restored) => restored,
+        Err(message) => return refused(message),
+    };
+    let (steps, paths) = (count(plan.steps.len(), "step"), restored.paths());
+    let undone = restored.0.into_iter().map(|(path, was, now)| Undone { path, was, now }).collect();
+    let message = match core.snapshots.mark_undone(&plan, undone) {
+        Ok(()) => format!("Took back {steps}: {}. :DcodeRedo brings it again.", names(core, &paths)),
+        Err(error) => format!("Took back {steps}: {}. It cannot be redone: {error}.", names(core, &paths)),
+    };
+    core.note(format!("The person undid your last {steps}: {} as before.", names(core, &paths)));
+    core.log.undone(&plan.steps);
+    Event::Restored { ok: true, message, paths }
 }
 
 /// Takes back the last undo.
@@ -38,19 +38,19 @@ pub async fn redo(core: &Arc<Core>) -> Event {
         Ok(plan) => plan,
         Err(error) => return refused(error.to_string()),
     };
-    let steps = plan.steps.len();
-    match restore(core, &plan).await {
-        Err(message) => refused(message),
-        Ok((paths, _)) => {
-            let message = match core.snapshots.mark_redone(&plan) {
-                Ok(()) => format!("Did {} again: {}.", count(steps, "step"), names(core, &paths)),
-                Err(error) => format!("Did {} again, but it cannot be undone: {error}", count(steps, "step")),
-            };
-            core.note(format!("The person redid the last {} that was undone.", count(steps, "step")));
-            core.log.redone(&plan.steps);
-            Event::Restored { ok: true, message, paths }
-        }
-    }
+    let restored = match restore(core, &plan).await {
+        Ok(restored) => restored,
+        Err(message) => return refused(message),
+    };
+    let (steps, paths) = (count(plan.steps.len(), "step"), restored.paths());
+    let now = restored.0.into_iter().map(|(path, _, now)| (path, now)).collect();
+    let message = match core.snapshots.mark_redone(&plan, now) {
+        Ok(()) => format!("Did {steps} again: {}.", names(core, &paths)),
+        Err(error) => format!("Did {steps} again: {}. It cannot be undone: {error}.", names(core, &paths)),
+    };
+    core.note(format!("The person put {steps} back that was undone: {}.", names(core, &paths)));
+    core.log.redone(&plan.steps);
+    Event::Restored { ok: true, message, paths }
 }
 
 /// Rejects hunks of a file that no buffer holds.
@@ -80,46 +80,87 @@ pub async fn reject(core: &Arc<Core>, path: &Path, hunk: Option<HunkId>) -> Resu
     Ok(())
 }
 
-/// Puts back the files of a plan, and gives what stood there before.
-async fn restore(core: &Arc<Core>, plan: &Plan) -> Result<(Vec<PathBuf>, Vec<(PathBuf, Before)>), String> {
-    let mut changes = Vec::new();
-    let mut redo = Vec::new();
+/// Of each file: what was there before it was put back, and what is there now.
+struct Restored(Vec<(PathBuf, Before, After)>);
+
+impl Restored {
+    fn paths(&self) -> Vec<PathBuf> {
+        self.0.iter().map(|(path, ..)| path.clone()).collect()
+    }
+}
+
+/// Puts back the files of a plan: all, or none and a sentence why.
+async fn restore(core: &Arc<Core>, plan: &Plan) -> Result<Restored, String> {
+    let mut found = Vec::new();
     let mut conflicts = Vec::new();
     for file in &plan.files {
-        let buffer = core.dispatcher.editor.read_buffer(&file.path).await.map_err(|error| error.to_string())?;
-        let (snapshots, at, expect) = (Arc::clone(&core.snapshots), file.path.clone(), file.expect.clone());
-        let text = buffer.clone();
-        let look = tokio::task::spawn_blocking(move || {
-            let now = Now::look(&at, text.as_ref())?;
-            let before = snapshots.before_of(&at, text.as_ref())?;
-            Ok::<_, crate::snapshot::SnapshotError>((now.fits(&expect), before))
-        });
-        let (fit, now) = look.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        if fit == Fit::ChangedSince {
-            conflicts.push(file.path.clone());
-            continue;
+        let now = observe(core, &file.path).await?;
+        let (fit, restoration) = judge(core, file, &now).await?;
+        if let Fit::ChangedSince { lines } = fit {
+            conflicts.push((file.path.clone(), lines));
         }
-        let content = core.snapshots.content(&file.before, buffer.is_some()).map_err(|error| error.to_string())?;
-        let (path, expect) = (file.path.clone(), Expect::Any);
-        changes.push(match content {
-            Some(content) => FileChange::Write { path, expect, content },
-            None => FileChange::Delete { path, expect },
-        });
-        redo.push((file.path.clone(), now));
+        found.push((now, restoration));
     }
     if !conflicts.is_empty() {
-        return Err(format!(
-            "{} changed since the agent's step, so nothing was put back. Save a copy of what you want to \
-             keep and undo your own changes with u first.",
-            names(core, &conflicts)
-        ));
+        return Err(conflict(core, &conflicts));
     }
-    let paths: Vec<PathBuf> = plan.files.iter().map(|file| file.path.clone()).collect();
-    let set = ChangeSet { origin: Origin::Restore, label: "undo".into(), changes };
-    core.backend.apply(set).await.map_err(|error| error.to_string())?;
-    core.events.push(Event::HunksChanged { paths: paths.clone() });
-    core.events.push(Event::FilesChanged { paths: paths.clone() });
-    Ok((paths, redo))
+    let changes: Vec<FileChange> = found.iter().filter_map(|(_, restoration)| restoration.change()).collect();
+    if !changes.is_empty() {
+        let set = ChangeSet { origin: Origin::Restore, label: "undo".into(), changes };
+        core.backend.apply(set).await.map_err(|error| error.to_string())?;
+    }
+    let rest: Vec<Restoration> = found
+        .iter()
+        .filter(|(_, restoration)| restoration.change().is_none() && !restoration.is_nothing())
+        .map(|(_, restoration)| restoration.clone())
+        .collect();
+    blocking(core, move |snapshots| snapshots.put_back(&rest).map_err(|error| error.to_string())).await?;
+    let mut restored = Vec::new();
+    for (file, (was, _)) in plan.files.iter().zip(found) {
+        let now = After::from(&observe(core, &file.path).await?);
+        restored.push((file.path.clone(), was, now));
+    }
+    let restored = Restored(restored);
+    core.events.push(Event::FilesChanged { paths: restored.paths() });
+    Ok(restored)
+}
+
+async fn observe(core: &Arc<Core>, path: &Path) -> Result<Before, String> {
+    let buffer = core.dispatcher.editor.read_buffer(path).await.map_err(|error| error.to_string())?;
+    let path = path.to_owned();
+    blocking(core, move |snapshots| {
+        snapshots.observe(&path, buffer.as_ref()).map_err(|error| error.to_string())
+    })
+    .await
+}
+
+async fn judge(core: &Arc<Core>, file: &PlanFile, now: &Before) -> Result<(Fit, Restoration), String> {
+    let (file, now) = (file.clone(), now.clone());
+    blocking(core, move |snapshots| {
+        let fit = snapshots.check(&file, &now).map_err(|error| error.to_string())?;
+        let restoration = snapshots.restoration(&file, &now).map_err(|error| error.to_string())?;
+        Ok((fit, restoration))
+    })
+    .await
+}
+
+async fn blocking<T: Send + 'static>(
+    core: &Core,
+    work: impl FnOnce(&SnapshotStore) -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    let snapshots = Arc::clone(&core.snapshots);
+    let done = tokio::task::spawn_blocking(move || work(&snapshots)).await;
+    done.unwrap_or_else(|_| Err("The undo failed by a fault of its own; see :Dcode log.".into()))
+}
+
+fn conflict(core: &Core, conflicts: &[(PathBuf, usize)]) -> String {
+    let mut text = String::new();
+    for (path, lines) in conflicts {
+        let shown = path.strip_prefix(&core.cwd).unwrap_or(path).display();
+        let _ = write!(text, "{shown} changed since: undo would lose {} of yours. ", count(*lines, "line"));
+    }
+    text.push_str("Nothing was put back. Take your changes back with u first, or keep them elsewhere.");
+    text
 }
 
 fn refused(message: String) -> Event {

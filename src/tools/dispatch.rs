@@ -15,7 +15,7 @@ use crate::protocol::ids::{StepIx, TurnId};
 use crate::protocol::message::Block;
 use crate::protocol::request::{Approval, Choice};
 use crate::protocol::tool::Outcome;
-use crate::snapshot::store::SnapshotStore;
+use crate::snapshot::SnapshotStore;
 use crate::tools::locks::PathLocks;
 use crate::tools::registry::{DynTool, Prepared};
 use crate::tools::tool::{ToolCtx, ToolError, ToolOutput};

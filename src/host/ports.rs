@@ -1,6 +1,4 @@
-//! Ports to what lies outside the engine: the editor with its buffers, and the person.
-//!
-//! Both are implemented once, in `agent/requests.rs`, over the event queue; tests have fakes.
+//! The two ports.
 
 use std::path::Path;
 

@@ -1,0 +1,288 @@
+//! From the front end's start to a session: configuration, services, tools, model.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::agent::context;
+use crate::agent::core::Core;
+use crate::agent::history::History;
+use crate::agent::queue::EventQueue;
+use crate::agent::requests::Requests;
+use crate::agent::session_log::SessionLog;
+use crate::agent::status::StatusBoard;
+use crate::backend::local::LocalBackend;
+use crate::config::load::{self, LoadInput, Loaded};
+use crate::config::show;
+use crate::fs::safe_path;
+use crate::host::{Editor, Human};
+use crate::journal::Record;
+use crate::offload::OffloadDir;
+use crate::permission::gate::{Gate, GateSetup};
+use crate::protocol::event::{Event, Notice};
+use crate::protocol::ids::SessionId;
+use crate::provider::{self, Provider, ProviderError, ProviderRow, ProviderSettings};
+use crate::review::{ReviewBook, SharedBook};
+use crate::shell::{Shell, Watchdog};
+use crate::snapshot::{SnapshotDirs, SnapshotStore};
+use crate::tools::builtin::{self, Services};
+use crate::tools::dispatch::Dispatcher;
+use crate::tools::locks::PathLocks;
+
+/// What the front end says when it starts the agent.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The person's home.
+    pub home: PathBuf,
+    /// `stdpath('state')/dcode`.
+    pub state_dir: PathBuf,
+    /// `vim.g.dcode` and `setup()`.
+    pub setup: Value,
+    /// The flags of the command line, in the same shape.
+    pub flags: Value,
+    /// Whether somebody answers approvals.
+    pub human: bool,
+    /// Whether it is the command line: bash is offered only where the person allowed commands.
+    pub headless: bool,
+}
+
+/// What the front end hears at once.
+#[derive(Clone, Debug, Serialize)]
+pub struct Started {
+    /// The permission mode.
+    pub mode: String,
+    /// What is wrong with the configuration.
+    pub notices: Vec<Notice>,
+}
+
+/// Why the agent cannot start.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct StartError(pub String);
+
+/// Everything that the sessions of one Neovim share, and how one is built.
+pub struct Blueprint {
+    start: Start,
+    root: PathBuf,
+    loaded: Loaded,
+    events: Arc<EventQueue>,
+    review: SharedBook,
+    status: Arc<StatusBoard>,
+    turns: Arc<AtomicU64>,
+    watchdog: Arc<Watchdog>,
+}
+
+impl Blueprint {
+    /// Reads the configuration. It never fails: what is wrong becomes a notice.
+    pub fn new(mut start: Start, events: Arc<EventQueue>) -> Self {
+        if let Ok(real) = start.cwd.canonicalize() {
+            start.cwd = real;
+        }
+        let root = safe_path::project_root(&start.cwd);
+        let loaded = load::load(&LoadInput {
+            home: Some(start.home.clone()),
+            project_root: root.clone(),
+            setup: start.setup.clone(),
+            flags: start.flags.clone(),
+            builtin_providers: provider::provider_names().map(str::to_owned).collect(),
+        });
+        let status = StatusBoard::new();
+        status.mode(loaded.config.mode.as_str());
+        Self {
+            start,
+            root,
+            loaded,
+            events,
+            review: ReviewBook::shared(),
+            status,
+            turns: Arc::default(),
+            watchdog: Arc::new(Watchdog::new()),
+        }
+    }
+
+    /// What the front end hears at once.
+    pub fn started(&self) -> Started {
+        Started {
+            mode: self.loaded.config.mode.as_str().into(),
+            notices: self.loaded.notices.clone(),
+        }
+    }
+
+    /// The configuration as the person may read it: key, value, source.
+    pub fn config_rows(&self) -> Vec<show::Row> {
+        show::describe(&self.loaded)
+    }
+
+    /// The review that all sessions share with the main thread.
+    pub fn review(&self) -> SharedBook {
+        Arc::clone(&self.review)
+    }
+
+    /// Where the main thread reads what the agent does.
+    pub fn status(&self) -> Arc<StatusBoard> {
+        Arc::clone(&self.status)
+    }
+
+    /// Numbers of turns, shared with the main thread.
+    pub fn turns(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.turns)
+    }
+
+    /// Opens the model `name`, else the configured one, else one whose key is in the environment.
+    ///
+    /// # Errors
+    /// Why there is none, and what to type.
+    pub fn open_model(&self, name: Option<&str>) -> Result<Arc<dyn Provider>, ProviderError> {
+        let config = &self.loaded.config;
+        let rows = config.providers.iter().map(|(name, row)| {
+            let headers = row.headers.iter().map(|(key, value)| (key.clone(), value.reveal().to_owned()));
+            let row = ProviderRow {
+                wire: row.wire.clone(),
+                base_url: row.base_url.clone(),
+                api_key_env: row.api_key_env.clone(),
+                headers: headers.collect(),
+                context_window: row.context_window,
+                replay_reasoning: row.replay_reasoning,
+                script: row.script.clone(),
+            };
+            (name.clone(), row)
+        });
+        let settings = ProviderSettings {
+            model: name.map(str::to_owned).or_else(|| config.model.clone()),
+            providers: rows.collect(),
+            script: None,
+        };
+        provider::open(&settings, &|variable| std::env::var(variable).ok())
+    }
+
+    /// A new session with everything it needs.
+    pub fn build(&self) -> Arc<Core> {
+        let session = SessionId(ulid::Ulid::new().to_string());
+        let config = Arc::clone(&self.loaded.config);
+        let requests = Arc::new(Requests::new(Arc::clone(&self.events), Arc::clone(&self.status)));
+        let editor: Arc<dyn Editor> = requests.clone();
+        let human: Arc<dyn Human> = requests.clone();
+        let gate = Arc::new(Gate::new(GateSetup {
+            cwd: self.start.cwd.clone(),
+            project_root: self.root.clone(),
+            home: self.start.home.clone(),
+            config: Arc::clone(&config),
+            user_file: load::user_file(&self.start.home),
+        }));
+        let dirs = SnapshotDirs { project: self.root.clone(), state: self.start.state_dir.clone() };
+        let snapshots = Arc::new(SnapshotStore::new(dirs, session.clone()));
+        let backend = Arc::new(LocalBackend::new(Arc::clone(&editor), config.save, self.disk_hook()));
+        let (shell, shell_notice) = self.shell();
+        let system = context::system_prompt(&self.start.cwd, &shell.name());
+        let tmp = config.artifacts_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let offload = Arc::new(OffloadDir::new(&tmp, &session.0));
+        let services = Services {
+            backend: backend.clone(),
+            editor: Arc::clone(&editor),
+            human: Arc::clone(&human),
+            shell,
+            shell_notice,
+            watchdog: Arc::clone(&self.watchdog),
+            bash_timeout_ms: config.bash.timeout_ms,
+            secrets: self.secret_variables(),
+            todo: self.todo_hook(),
+        };
+        let mut registry = builtin::registry(services);
+        let bash = !self.start.headless || self.shell_is_allowed();
+        registry.retain(|name| config.allow_fs_tools.offers(name) && (name != "bash" || bash));
+        let model = self.open_model(None);
+        let (name, scripted) = match &model {
+            Ok(provider) => (Some(provider.name().to_owned()), provider.scripted()),
+            Err(_) => (config.model.clone(), false),
+        };
+        self.status.model(name.clone(), scripted);
+        self.status.session(&session.0);
+        let first = Record::SessionStarted {
+            session: session.clone(),
+            cwd: self.start.cwd.clone(),
+            model: name,
+            mode: gate.mode().as_str().into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        };
+        let events = Arc::clone(&self.events);
+        let log = SessionLog::new(self.start.state_dir.clone(), session.clone(), first, events);
+        Arc::new(Core {
+            session,
+            cwd: self.start.cwd.clone(),
+            config,
+            events: Arc::clone(&self.events),
+            requests,
+            registry,
+            dispatcher: Dispatcher {
+                gate: Arc::clone(&gate),
+                human,
+                editor,
+                snapshots: Arc::clone(&snapshots),
+                offload,
+                locks: PathLocks::default(),
+            },
+            gate,
+            backend,
+            snapshots,
+            review: Arc::clone(&self.review),
+            log,
+            history: Mutex::new(History::default()),
+            system,
+            model: Mutex::new(model),
+            usage: Mutex::default(),
+            notes: Mutex::default(),
+            steps: AtomicU64::new(0),
+            turns: Arc::clone(&self.turns),
+            status: Arc::clone(&self.status),
+            human: self.start.human,
+        })
+    }
+
+    /// Tells review and editor of files that changed on disk while no buffer held them.
+    fn disk_hook(&self) -> crate::backend::local::DiskHook {
+        let (review, events) = (Arc::clone(&self.review), Arc::clone(&self.events));
+        Arc::new(move |change| {
+            review.lock().unwrap_or_else(PoisonError::into_inner).write(
+                change.path,
+                change.before,
+                change.after,
+                change.origin.into(),
+            );
+            events.push(Event::HunksChanged { paths: vec![change.path.to_owned()] });
+        })
+    }
+
+    fn todo_hook(&self) -> builtin::TodoHook {
+        let events = Arc::clone(&self.events);
+        Arc::new(move |items| events.push(Event::TodoUpdated { items }))
+    }
+
+    fn shell(&self) -> (Shell, Option<String>) {
+        match &self.loaded.config.bash.shell {
+            Some(program) => (Shell::new(program), None),
+            None => Shell::of_person(),
+        }
+    }
+
+    /// Row U6: without a human, commands run only where the person's own configuration allows some.
+    fn shell_is_allowed(&self) -> bool {
+        let config = &self.loaded.config;
+        !config.shell_allow_list.is_empty() || !config.permissions.bash_allow.is_empty()
+    }
+
+    /// Names of the variables that hold keys; no child of ours sees them.
+    fn secret_variables(&self) -> Vec<String> {
+        provider::key_variables(self.loaded.config.providers.values().filter_map(|row| row.api_key_env.as_deref()))
+    }
+}
+
+/// Whether `path` lies in the project; used where a path is shown.
+pub fn shown<'a>(cwd: &Path, path: &'a Path) -> &'a Path {
+    path.strip_prefix(cwd).unwrap_or(path)
+}

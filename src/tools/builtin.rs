@@ -1,0 +1,35 @@
+//! The list of built-in tools, in prompt order, and what they are made of.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::backend::Backend;
+use crate::host::{Editor, Human};
+use crate::shell::{Shell, Watchdog};
+use crate::tools::registry::Registry;
+
+/// Takes the items of the plan whenever it changes.
+pub type TodoHook = Arc<dyn Fn(Vec<Value>) + Send + Sync>;
+
+/// What the tools work with.
+pub struct Services {
+    /// Files.
+    pub backend: Arc<dyn Backend>,
+    /// Unsaved buffers.
+    pub editor: Arc<dyn Editor>,
+    /// Answers questions.
+    pub human: Arc<dyn Human>,
+    /// Runs commands.
+    pub shell: Shell,
+    /// Why it is not the person's own shell.
+    pub shell_notice: Option<String>,
+    /// Kills what a dead Neovim left.
+    pub watchdog: Arc<Watchdog>,
+    /// Limit of a command that names none, in milliseconds.
+    pub bash_timeout_ms: u64,
+    /// Environment variables that no child may see.
+    pub secrets: Vec<String>,
+    /// Hears of the plan.
+    pub todo: TodoHook,
+}

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::core::Core;
-use crate::host::scope::Scope;
 use crate::agent::step;
+use crate::host::scope::Scope;
 use crate::protocol::event::Event;
 use crate::protocol::ids::{CallId, TicketId};
 use crate::protocol::message::ToolCall;
@@ -34,37 +34,68 @@ pub struct LuaCall {
 pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) {
     let (step, turn) = (core.next_step(), core.next_turn());
     core.log.step(step, turn);
-    let place = Place { step, turn, limit: Some(call.limit) };
-    let scope = Scope { cancel, ticket: Some(call.ticket), human: call.human };
-    let arguments = if call.args.is_null() { String::new() } else { call.args.to_string() };
+    let place = Place {
+        step,
+        turn,
+        limit: Some(call.limit),
+    };
+    let scope = Scope {
+        cancel,
+        ticket: Some(call.ticket),
+        human: call.human,
+    };
+    let arguments = if call.args.is_null() {
+        String::new()
+    } else {
+        call.args.to_string()
+    };
     let id = CallId(format!("lua_{}", call.ticket));
-    let made = ToolCall { id, name: call.tool, arguments };
+    let made = ToolCall {
+        id,
+        name: call.tool,
+        arguments,
+    };
     let finished = step::run_call(&core, &made, place, scope).await;
     let timed_out = finished.outcome == Outcome::Cancelled && finished.elapsed >= call.limit;
     let text = if timed_out {
-        format!("Stopped: it took longer than {} ms (timeout_ms).", call.limit.as_millis())
+        format!(
+            "Stopped: it took longer than {} ms (timeout_ms).",
+            call.limit.as_millis()
+        )
     } else {
         finished.text
     };
-    let blocks = finished.media.iter().filter_map(|block| serde_json::to_value(block).ok()).collect::<Vec<_>>();
+    let blocks = finished
+        .media
+        .iter()
+        .filter_map(|block| serde_json::to_value(block).ok())
+        .collect::<Vec<_>>();
     let result = CallResult {
         ok: finished.outcome == Outcome::Ok,
         text,
         blocks: (!blocks.is_empty()).then_some(blocks),
         decision: finished.decision.as_str().into(),
     };
-    core.events.push(Event::CallFinished { ticket: call.ticket, result });
+    core.events.push(Event::CallFinished {
+        ticket: call.ticket,
+        result,
+    });
 }
 
 /// What the gate would say, as [`Event::Explained`].
 pub fn explain(core: &Core, ticket: TicketId, tool: &str, args: &Value) {
-    let explanation = explanation(core, tool, args).unwrap_or_else(|error| json!({"error": error.to_string()}));
+    let explanation =
+        explanation(core, tool, args).unwrap_or_else(|error| json!({"error": error.to_string()}));
     core.events.push(Event::Explained { ticket, explanation });
 }
 
 fn explanation(core: &Core, name: &str, args: &Value) -> Result<Value, ToolError> {
     let tool = core.registry.find(name)?;
-    let arguments = if args.is_null() { String::new() } else { args.to_string() };
+    let arguments = if args.is_null() {
+        String::new()
+    } else {
+        args.to_string()
+    };
     let prepared = tool.prepare(&arguments, &core.cwd)?;
     let verdict = core.dispatcher.explain(tool, &prepared);
     let mut explanation = json!({
@@ -85,5 +116,13 @@ fn explanation(core: &Core, name: &str, args: &Value) -> Result<Value, ToolError
 /// The answer to a call that failed by a fault of ours.
 pub fn fault(ticket: TicketId) -> Event {
     let text = "The call failed by a fault of its own, which is in the log (:Dcode log).".to_owned();
-    Event::CallFinished { ticket, result: CallResult { ok: false, text, blocks: None, decision: "deny".into() } }
+    Event::CallFinished {
+        ticket,
+        result: CallResult {
+            ok: false,
+            text,
+            blocks: None,
+            decision: "deny".into(),
+        },
+    }
 }

@@ -13,11 +13,20 @@ pub fn system_prompt(cwd: &Path, shell: &str) -> String {
     let mut prompt = SYSTEM.trim_end().to_owned();
     prompt.push_str("\n\nEnvironment:\n");
     let _ = writeln!(prompt, "- working directory: {}", cwd.display());
-    let _ = writeln!(prompt, "- platform: {} ({})", std::env::consts::OS, std::env::consts::ARCH);
+    let _ = writeln!(
+        prompt,
+        "- platform: {} ({})",
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    );
     let _ = writeln!(prompt, "- shell of the bash tool: {shell}");
     if let Some(summary) = repo::summary(cwd) {
         let branch = summary.branch.as_deref().unwrap_or("none (detached)");
-        let _ = writeln!(prompt, "- git repository at {}, branch {branch}", summary.root.display());
+        let _ = writeln!(
+            prompt,
+            "- git repository at {}, branch {branch}",
+            summary.root.display()
+        );
     }
     prompt
 }
@@ -33,7 +42,10 @@ pub fn user_text(text: &str, context: &PromptContext, notes: &[String], cwd: &Pa
         match (&context.selection, context.line) {
             (Some(Selection { first, last, text }), _) => {
                 let fence = fence_for(text);
-                let _ = writeln!(out, "[Selected in {shown}, lines {first}-{last}:]\n{fence}\n{text}\n{fence}");
+                let _ = writeln!(
+                    out,
+                    "[Selected in {shown}, lines {first}-{last}:]\n{fence}\n{text}\n{fence}"
+                );
             }
             (None, Some(line)) => {
                 let _ = writeln!(out, "[The cursor is in {shown}, line {line}.]");
@@ -52,7 +64,11 @@ pub fn user_text(text: &str, context: &PromptContext, notes: &[String], cwd: &Pa
 
 /// A Markdown fence that `text` does not contain.
 fn fence_for(text: &str) -> String {
-    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let longest = text
+        .split(|letter| letter != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
 
@@ -65,13 +81,20 @@ mod tests {
         let context = PromptContext {
             path: Some("/p/src/a.rs".into()),
             line: Some(3),
-            selection: Some(Selection { first: 2, last: 3, text: "```\nx".into() }),
+            selection: Some(Selection {
+                first: 2,
+                last: 3,
+                text: "```\nx".into(),
+            }),
         };
         let notes = ["The person rejected 1 hunk of a.rs.".to_owned()];
         assert_eq!(
             user_text("fix it", &context, &notes, Path::new("/p")),
             "[The person rejected 1 hunk of a.rs.]\n[Selected in src/a.rs, lines 2-3:]\n````\n```\nx\n````\n\nfix it"
         );
-        assert_eq!(user_text("hi", &PromptContext::default(), &[], Path::new("/p")), "hi");
+        assert_eq!(
+            user_text("hi", &PromptContext::default(), &[], Path::new("/p")),
+            "hi"
+        );
     }
 }

@@ -10,7 +10,7 @@ use crate::agent::requests::Requests;
 use crate::agent::session_log::SessionLog;
 use crate::agent::status::StatusBoard;
 use crate::backend::Backend;
-use crate::config::Config;
+use crate::config::model::Config;
 use crate::permission::gate::Gate;
 use crate::protocol::event::{Event, Level, Notice, Usage};
 use crate::protocol::ids::{SessionId, StepIx, TurnId};
@@ -86,7 +86,10 @@ impl Core {
     ///
     /// # Errors
     /// Why it cannot be opened.
-    pub fn set_model(&self, opened: Result<Arc<dyn Provider>, ProviderError>) -> Result<String, ProviderError> {
+    pub fn set_model(
+        &self,
+        opened: Result<Arc<dyn Provider>, ProviderError>,
+    ) -> Result<String, ProviderError> {
         let provider = opened?;
         let name = provider.name().to_owned();
         self.status.model(Some(name.clone()), provider.scripted());
@@ -96,7 +99,11 @@ impl Core {
 
     /// A sentence for the person.
     pub fn notice(&self, level: Level, message: impl Into<String>, hint: Option<String>) {
-        self.events.push(Event::Notice(Notice { level, message: message.into(), hint }));
+        self.events.push(Event::Notice(Notice {
+            level,
+            message: message.into(),
+            hint,
+        }));
     }
 
     /// The notes for the model, taken.
@@ -106,6 +113,9 @@ impl Core {
 
     /// Tells the model something with the next prompt.
     pub fn note(&self, note: String) {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+        self.notes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(note);
     }
 }

@@ -25,7 +25,12 @@ impl History {
     }
 
     /// The model has spoken. An empty reply is not kept: providers refuse an empty message.
-    pub fn push_assistant(&mut self, text: String, reasoning: String, calls: &[ToolCall]) -> Option<&Message> {
+    pub fn push_assistant(
+        &mut self,
+        text: String,
+        reasoning: String,
+        calls: &[ToolCall],
+    ) -> Option<&Message> {
         let mut blocks = Vec::new();
         if !reasoning.is_empty() {
             blocks.push(Block::Reasoning { text: reasoning });
@@ -34,13 +39,23 @@ impl History {
             blocks.push(Block::Text { text });
         }
         blocks.extend(calls.iter().cloned().map(Block::ToolCall));
-        let speaks = blocks.iter().any(|block| !matches!(block, Block::Reasoning { .. }));
-        speaks.then(|| self.push(Message { role: Role::Assistant, blocks }))
+        let speaks = blocks
+            .iter()
+            .any(|block| !matches!(block, Block::Reasoning { .. }));
+        speaks.then(|| {
+            self.push(Message {
+                role: Role::Assistant,
+                blocks,
+            })
+        })
     }
 
     /// The results of all calls of the message before, in the order of the calls.
     pub fn push_results(&mut self, results: Vec<ToolResult>) -> &Message {
-        self.push(Message { role: Role::Tool, blocks: results.into_iter().map(Block::ToolResult).collect() })
+        self.push(Message {
+            role: Role::Tool,
+            blocks: results.into_iter().map(Block::ToolResult).collect(),
+        })
     }
 
     fn push(&mut self, message: Message) -> &Message {

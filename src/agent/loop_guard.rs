@@ -33,12 +33,18 @@ impl LoopGuard {
         if self.steps.len() == WINDOW {
             self.steps.pop_front();
         }
-        let keys = calls.iter().map(|call| (call.name.clone(), canonical(&call.arguments)));
+        let keys = calls
+            .iter()
+            .map(|call| (call.name.clone(), canonical(&call.arguments)));
         self.steps.push_back(keys.collect());
         if !calls.iter().any(|call| self.repeated(call)) {
             return Verdict::Fine;
         }
-        if std::mem::replace(&mut self.warned, true) { Verdict::Stop } else { Verdict::Warn }
+        if std::mem::replace(&mut self.warned, true) {
+            Verdict::Stop
+        } else {
+            Verdict::Warn
+        }
     }
 
     /// Whether `call` came too often in the last steps, this one included.
@@ -60,7 +66,11 @@ mod tests {
     use crate::protocol::ids::CallId;
 
     fn call(arguments: &str) -> ToolCall {
-        ToolCall { id: CallId("c".into()), name: "grep".into(), arguments: arguments.into() }
+        ToolCall {
+            id: CallId("c".into()),
+            name: "grep".into(),
+            arguments: arguments.into(),
+        }
     }
 
     #[test]
@@ -69,7 +79,10 @@ mod tests {
         assert_eq!(guard.judge(&[call(r#"{"a":1}"#)]), Verdict::Fine);
         assert_eq!(guard.judge(&[call(r#"{"a":2}"#)]), Verdict::Fine);
         assert_eq!(guard.judge(&[call(r#"{ "a": 1 }"#)]), Verdict::Fine);
-        assert_eq!(guard.judge(&[call(r#"{"a":1}"#), call(r#"{"a":3}"#)]), Verdict::Warn);
+        assert_eq!(
+            guard.judge(&[call(r#"{"a":1}"#), call(r#"{"a":3}"#)]),
+            Verdict::Warn
+        );
         assert_eq!(guard.judge(&[call(r#"{"a":1}"#)]), Verdict::Stop);
     }
 
@@ -77,7 +90,11 @@ mod tests {
     fn calls_far_apart_are_no_loop() {
         let mut guard = LoopGuard::default();
         for round in 0..12 {
-            let arguments = if round % 3 == 0 { "{}".to_owned() } else { format!("[{round}]") };
+            let arguments = if round % 3 == 0 {
+                "{}".to_owned()
+            } else {
+                format!("[{round}]")
+            };
             assert_eq!(guard.judge(&[call(&arguments)]), Verdict::Fine, "round {round}");
         }
     }

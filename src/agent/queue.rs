@@ -22,7 +22,11 @@ pub struct EventQueue {
 impl EventQueue {
     /// An empty queue that wakes by `waker`.
     pub fn new(waker: Box<dyn Waker>) -> Self {
-        Self { events: Mutex::new(VecDeque::new()), woken: AtomicBool::new(false), waker }
+        Self {
+            events: Mutex::new(VecDeque::new()),
+            woken: AtomicBool::new(false),
+            waker,
+        }
     }
 
     /// Adds an event and wakes the editor.
@@ -53,22 +57,39 @@ fn join(events: &mut VecDeque<Event>, event: Event) -> Option<Event> {
     if event.delivery() == Delivery::Must {
         return Some(event);
     }
-    let open = events.iter_mut().rev().take_while(|waiting| waiting.delivery() != Delivery::Must);
+    let open = events
+        .iter_mut()
+        .rev()
+        .take_while(|waiting| waiting.delivery() != Delivery::Must);
     for waiting in open {
         match (waiting, &event) {
-            (Event::TextDelta { turn, text }, Event::TextDelta { turn: same, text: more })
-            | (Event::ReasoningDelta { turn, text }, Event::ReasoningDelta { turn: same, text: more })
-                if turn == same =>
-            {
+            (
+                Event::TextDelta { turn, text },
+                Event::TextDelta {
+                    turn: same,
+                    text: more,
+                },
+            )
+            | (
+                Event::ReasoningDelta { turn, text },
+                Event::ReasoningDelta {
+                    turn: same,
+                    text: more,
+                },
+            ) if turn == same => {
                 text.push_str(more);
                 return None;
             }
             // Text after reasoning starts a new piece: the two keep their order.
             (Event::TextDelta { .. }, Event::ReasoningDelta { .. })
             | (Event::ReasoningDelta { .. }, Event::TextDelta { .. }) => return Some(event),
-            (Event::ToolProgress { call, tail }, Event::ToolProgress { call: same, tail: newer })
-                if call == same =>
-            {
+            (
+                Event::ToolProgress { call, tail },
+                Event::ToolProgress {
+                    call: same,
+                    tail: newer,
+                },
+            ) if call == same => {
                 tail.clone_from(newer);
                 return None;
             }
@@ -81,7 +102,11 @@ fn join(events: &mut VecDeque<Event>, event: Event) -> Option<Event> {
                 return None;
             }
             (Event::HunksChanged { paths }, Event::HunksChanged { paths: more }) => {
-                let new: Vec<_> = more.iter().filter(|path| !paths.contains(path)).cloned().collect();
+                let new: Vec<_> = more
+                    .iter()
+                    .filter(|path| !paths.contains(path))
+                    .cloned()
+                    .collect();
                 paths.extend(new);
                 return None;
             }
@@ -114,36 +139,65 @@ mod tests {
     }
 
     fn text(text: &str) -> Event {
-        Event::TextDelta { turn: TurnId(1), text: text.into() }
+        Event::TextDelta {
+            turn: TurnId(1),
+            text: text.into(),
+        }
     }
 
     fn reasoning(text: &str) -> Event {
-        Event::ReasoningDelta { turn: TurnId(1), text: text.into() }
+        Event::ReasoningDelta {
+            turn: TurnId(1),
+            text: text.into(),
+        }
     }
 
     fn notice(message: &str) -> Event {
-        Event::Notice(Notice { level: Level::Info, message: message.into(), hint: None })
+        Event::Notice(Notice {
+            level: Level::Info,
+            message: message.into(),
+            hint: None,
+        })
     }
 
     fn tail(call: &str, tail: &str) -> Event {
-        Event::ToolProgress { call: CallId(call.into()), tail: tail.into() }
+        Event::ToolProgress {
+            call: CallId(call.into()),
+            tail: tail.into(),
+        }
     }
 
     #[test]
     fn neighbours_join_and_never_cross_what_must_arrive() {
         let (queue, _) = queue();
-        for event in [text("a"), text("b"), notice("n"), text("c"), reasoning("r"), text("d"), text("e")] {
+        for event in [
+            text("a"),
+            text("b"),
+            notice("n"),
+            text("c"),
+            reasoning("r"),
+            text("d"),
+            text("e"),
+        ] {
             queue.push(event);
         }
         let (events, more) = queue.drain(64);
-        assert_eq!(events, [text("ab"), notice("n"), text("c"), reasoning("r"), text("de")]);
+        assert_eq!(
+            events,
+            [text("ab"), notice("n"), text("c"), reasoning("r"), text("de")]
+        );
         assert!(!more);
     }
 
     #[test]
     fn the_last_of_a_subject_wins() {
         let (queue, _) = queue();
-        let usage = |tokens| Event::Usage(Usage { input_tokens: tokens, ..Usage::default() });
+        let usage = |tokens| {
+            Event::Usage(Usage {
+                input_tokens: tokens,
+                ..Usage::default()
+            })
+        };
         for event in [tail("1", "x"), usage(1), tail("2", "y"), tail("1", "z"), usage(2)] {
             queue.push(event);
         }

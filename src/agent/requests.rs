@@ -38,7 +38,12 @@ struct Open {
 impl Requests {
     /// No requests yet.
     pub fn new(events: Arc<EventQueue>, status: Arc<StatusBoard>) -> Self {
-        Self { events, status, next: AtomicU64::new(1), open: Mutex::new(HashMap::new()) }
+        Self {
+            events,
+            status,
+            next: AtomicU64::new(1),
+            open: Mutex::new(HashMap::new()),
+        }
     }
 
     /// Hands a reply to whoever waits; false when nobody does (any more).
@@ -50,7 +55,8 @@ impl Requests {
     fn change_open<R>(&self, change: impl FnOnce(&mut HashMap<RequestId, Open>) -> R) -> R {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let result = change(&mut open);
-        self.status.waiting(open.values().filter(|open| open.person).count());
+        self.status
+            .waiting(open.values().filter(|open| open.person).count());
         result
     }
 
@@ -60,8 +66,20 @@ impl Requests {
         let id = RequestId(self.next.fetch_add(1, Ordering::Relaxed));
         let (sender, receiver) = oneshot::channel();
         let person = matches!(request, Request::Approval(_) | Request::Question { .. });
-        self.change_open(|open| open.insert(id, Open { person, reply: sender }));
-        let mut closing = Closing { requests: self, id, outcome: RequestEnd::Cancelled };
+        self.change_open(|open| {
+            open.insert(
+                id,
+                Open {
+                    person,
+                    reply: sender,
+                },
+            )
+        });
+        let mut closing = Closing {
+            requests: self,
+            id,
+            outcome: RequestEnd::Cancelled,
+        };
         let ticket = scope.as_ref().and_then(|scope| scope.ticket);
         self.events.push(Event::Request { id, ticket, request });
         let cancelled = async {
@@ -90,14 +108,22 @@ struct Closing<'a> {
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
         self.requests.change_open(|open| open.remove(&self.id));
-        self.requests.events.push(Event::RequestClosed { id: self.id, outcome: self.outcome });
+        self.requests.events.push(Event::RequestClosed {
+            id: self.id,
+            outcome: self.outcome,
+        });
     }
 }
 
 #[async_trait]
 impl Editor for Requests {
     async fn read_buffer(&self, path: &Path) -> Result<Option<BufferText>, EditorError> {
-        match self.ask(Request::ReadBuffer { path: path.to_owned() }).await {
+        match self
+            .ask(Request::ReadBuffer {
+                path: path.to_owned(),
+            })
+            .await
+        {
             Some(Reply::Buffer { buffer }) => Ok(buffer),
             other => Err(editor_error(other)),
         }
@@ -122,7 +148,10 @@ fn editor_error(reply: Option<Reply>) -> EditorError {
     match reply {
         None => EditorError::Cancelled,
         Some(Reply::Refused { stale: true, message }) => EditorError::Stale(message),
-        Some(Reply::Refused { stale: false, message }) => EditorError::Refused(message),
+        Some(Reply::Refused {
+            stale: false,
+            message,
+        }) => EditorError::Refused(message),
         Some(_) => EditorError::Refused("The editor answered something else than was asked.".into()),
     }
 }
@@ -138,7 +167,15 @@ impl Human for Requests {
             return Err(HumanError::Absent);
         }
         match self.ask(Request::Approval(approval)).await {
-            Some(Reply::Approval { decision, feedback, args }) => Ok(Answer { decision, feedback, args }),
+            Some(Reply::Approval {
+                decision,
+                feedback,
+                args,
+            }) => Ok(Answer {
+                decision,
+                feedback,
+                args,
+            }),
             None => Err(HumanError::Cancelled),
             Some(_) => Err(HumanError::Absent),
         }

@@ -13,6 +13,7 @@ use crate::agent::queue::EventQueue;
 use crate::agent::session::Session;
 use crate::agent::setup::{Blueprint, Start, StartError, Started};
 use crate::agent::status::{Status, StatusBoard};
+use crate::config::show::Row;
 use crate::protocol::event::Event;
 use crate::protocol::ids::{TicketId, TurnId};
 use crate::protocol::op::Op;
@@ -26,6 +27,7 @@ pub struct AgentHandle {
     status: Arc<StatusBoard>,
     turns: Arc<AtomicU64>,
     tickets: AtomicU64,
+    config: Vec<Row>,
     root: CancellationToken,
     runtime: Mutex<Option<Runtime>>,
     ended: Mutex<std::sync::mpsc::Receiver<()>>,
@@ -47,7 +49,7 @@ pub fn spawn(start: Start, events: Arc<EventQueue>) -> Result<(AgentHandle, Star
         .build()
         .map_err(|error| StartError(format!("The agent's threads cannot be started: {error}.")))?;
     let blueprint = Blueprint::new(start, Arc::clone(&events));
-    let started = blueprint.started();
+    let (started, config) = (blueprint.started(), blueprint.config_rows());
     let (review, status, turns) = (blueprint.review(), blueprint.status(), blueprint.turns());
     let (ops, receiver) = mpsc::unbounded_channel();
     let root = CancellationToken::new();
@@ -68,6 +70,7 @@ pub fn spawn(start: Start, events: Arc<EventQueue>) -> Result<(AgentHandle, Star
         status,
         turns,
         tickets: AtomicU64::new(0),
+        config,
         root,
         runtime: Mutex::new(Some(runtime)),
         ended: Mutex::new(ended),
@@ -101,6 +104,11 @@ impl AgentHandle {
         &self.review
     }
 
+    /// The configuration as it was read at the start: key, value, source.
+    pub fn config(&self) -> &[Row] {
+        &self.config
+    }
+
     /// What the agent is doing.
     pub fn status(&self) -> Status {
         self.status.read()
@@ -118,7 +126,11 @@ impl AgentHandle {
         // Past the limit we leave all the same.
         let _ = ended.recv_timeout(limit);
         if let Some(runtime) = self.runtime.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            runtime.shutdown_timeout(limit.saturating_sub(started.elapsed()).min(Duration::from_millis(20)));
+            runtime.shutdown_timeout(
+                limit
+                    .saturating_sub(started.elapsed())
+                    .min(Duration::from_millis(20)),
+            );
         }
     }
 }

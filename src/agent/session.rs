@@ -11,11 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::call::{self, LuaCall};
 use crate::agent::core::Core;
-use crate::host::scope::{self, Scope};
 use crate::agent::setup::Blueprint;
 use crate::agent::turn::{self, Ended, Prompt};
 use crate::agent::undo;
-use crate::permission::mode::Mode;
+use crate::config::mode::Mode;
+use crate::host::scope::{self, Scope};
 use crate::protocol::event::{Event, Level, TurnEnd};
 use crate::protocol::ids::{HunkId, TicketId, TurnId};
 use crate::protocol::op::Op;
@@ -43,7 +43,14 @@ impl Session {
     /// A session that has not taken an op yet. Everything it starts is cancelled with `root`.
     pub fn new(blueprint: Blueprint, root: CancellationToken) -> Self {
         let core = blueprint.build();
-        Self { blueprint, core, root, queue: VecDeque::new(), running: None, calls: HashMap::new() }
+        Self {
+            blueprint,
+            core,
+            root,
+            queue: VecDeque::new(),
+            running: None,
+            calls: HashMap::new(),
+        }
     }
 
     /// Takes ops until [`Op::Shutdown`] or until nobody can send any more.
@@ -74,7 +81,9 @@ impl Session {
         }
         self.core.log.close();
         self.core.dispatcher.offload.clear();
-        self.core.events.push(Event::Stopped { reason: "shutdown".into() });
+        self.core.events.push(Event::Stopped {
+            reason: "shutdown".into(),
+        });
     }
 
     fn started(&self) {
@@ -82,7 +91,7 @@ impl Session {
         self.core.events.push(Event::SessionStarted {
             session: self.core.session.clone(),
             model: provider.ok().map(|provider| provider.name().to_owned()),
-            mode: self.core.gate.mode().name().into(),
+            mode: self.core.gate.mode().as_str().into(),
             cwd: self.core.cwd.clone(),
             tools: self.core.registry.names(),
         });
@@ -95,9 +104,21 @@ impl Session {
                 self.start_next();
             }
             Op::Interrupt => self.interrupt(),
-            Op::Call { ticket, tool, args, timeout_ms, human } => {
+            Op::Call {
+                ticket,
+                tool,
+                args,
+                timeout_ms,
+                human,
+            } => {
                 let limit = Duration::from_millis(timeout_ms);
-                self.start_call(LuaCall { ticket, tool, args, limit, human });
+                self.start_call(LuaCall {
+                    ticket,
+                    tool,
+                    args,
+                    limit,
+                    human,
+                });
             }
             Op::CancelCall { ticket } => {
                 if let Some(cancel) = self.calls.remove(&ticket) {
@@ -115,7 +136,11 @@ impl Session {
                 self.start_restore(move |core| async move { undo::undo(&core, scope).await });
             }
             Op::Redo => self.start_restore(|core| async move { undo::redo(&core).await }),
-            Op::Reviewed { path, accepted, rejected } => self.reviewed(&path, accepted, rejected),
+            Op::Reviewed {
+                path,
+                accepted,
+                rejected,
+            } => self.reviewed(&path, accepted, rejected),
             Op::Reject { path, hunk } => self.reject(path, hunk),
             Op::SetMode { mode } => self.set_mode(&mode),
             Op::SetModel { model } => self.set_model(&model),
@@ -128,19 +153,30 @@ impl Session {
         if self.running.is_some() {
             return;
         }
-        let Some(prompt) = self.queue.pop_front() else { return };
+        let Some(prompt) = self.queue.pop_front() else {
+            return;
+        };
         let turn = prompt.turn;
-        self.core.events.push(Event::TurnStarted { turn, text: prompt.text.clone() });
+        self.core.events.push(Event::TurnStarted {
+            turn,
+            text: prompt.text.clone(),
+        });
         self.core.log.turn_started(turn);
         let cancel = self.root.child_token();
         let (core, token) = (Arc::clone(&self.core), cancel.clone());
         let task = tokio::spawn(async move { Some(turn::run_turn(&core, prompt, &token).await) });
-        self.running = Some(Running { turn: Some(turn), cancel, task });
+        self.running = Some(Running {
+            turn: Some(turn),
+            cancel,
+            task,
+        });
         self.core.status.running(true);
     }
 
     fn ended(&mut self, ended: Result<Option<Ended>, JoinError>) {
-        let Some(running) = self.running.take() else { return };
+        let Some(running) = self.running.take() else {
+            return;
+        };
         self.core.status.running(false);
         if let Some(turn) = running.turn {
             let ended = match ended {
@@ -150,15 +186,28 @@ impl Session {
             self.finish_turn(turn, ended);
         } else if ended.is_err() {
             let message = "The undo failed by a fault of its own.".to_owned();
-            self.core.events.push(Event::Restored { ok: false, message, paths: Vec::new() });
+            self.core.events.push(Event::Restored {
+                ok: false,
+                message,
+                paths: Vec::new(),
+            });
         }
         self.start_next();
     }
 
     fn finish_turn(&self, turn: TurnId, ended: Ended) {
         self.core.log.turn_finished(turn, ended.reason);
-        let Ended { reason, text, message } = ended;
-        self.core.events.push(Event::TurnFinished { turn, reason, text, message });
+        let Ended {
+            reason,
+            text,
+            message,
+        } = ended;
+        self.core.events.push(Event::TurnFinished {
+            turn,
+            reason,
+            text,
+            message,
+        });
     }
 
     fn interrupt(&mut self) {
@@ -169,8 +218,15 @@ impl Session {
             cancel.cancel();
         }
         for prompt in std::mem::take(&mut self.queue) {
-            self.core.events.push(Event::TurnStarted { turn: prompt.turn, text: prompt.text });
-            let ended = Ended { reason: TurnEnd::Interrupted, text: String::new(), message: None };
+            self.core.events.push(Event::TurnStarted {
+                turn: prompt.turn,
+                text: prompt.text,
+            });
+            let ended = Ended {
+                reason: TurnEnd::Interrupted,
+                text: String::new(),
+                message: None,
+            };
             self.finish_turn(prompt.turn, ended);
         }
     }
@@ -196,34 +252,60 @@ impl Session {
     {
         if self.running.is_some() {
             let message = "A turn is running. Stop it first with :Dcode stop.".to_owned();
-            self.core.events.push(Event::Restored { ok: false, message, paths: Vec::new() });
+            self.core.events.push(Event::Restored {
+                ok: false,
+                message,
+                paths: Vec::new(),
+            });
             return;
         }
         let cancel = self.root.child_token();
-        let scope = Scope { cancel: cancel.clone(), ticket: None, human: self.core.human };
+        let scope = Scope {
+            cancel: cancel.clone(),
+            ticket: None,
+            human: self.core.human,
+        };
         let (work, events) = (work(Arc::clone(&self.core)), Arc::clone(&self.core.events));
         let task = tokio::spawn(async move {
             events.push(scope::within(scope, work).await);
             None
         });
-        self.running = Some(Running { turn: None, cancel, task });
+        self.running = Some(Running {
+            turn: None,
+            cancel,
+            task,
+        });
         self.core.status.running(true);
     }
 
     fn reviewed(&self, path: &std::path::Path, accepted: u32, rejected: u32) {
         let shown = path.strip_prefix(&self.core.cwd).unwrap_or(path).display();
-        let hunks = |count: u32| if count == 1 { "1 hunk".to_owned() } else { format!("{count} hunks") };
+        let hunks = |count: u32| {
+            if count == 1 {
+                "1 hunk".to_owned()
+            } else {
+                format!("{count} hunks")
+            }
+        };
         if accepted > 0 {
-            self.core.note(format!("The person accepted {} of {shown}.", hunks(accepted)));
+            self.core
+                .note(format!("The person accepted {} of {shown}.", hunks(accepted)));
         }
         if rejected > 0 {
-            self.core.note(format!("The person rejected {} of {shown}: the old text stands.", hunks(rejected)));
+            self.core.note(format!(
+                "The person rejected {} of {shown}: the old text stands.",
+                hunks(rejected)
+            ));
         }
     }
 
     fn reject(&self, path: PathBuf, hunk: Option<HunkId>) {
         let core = Arc::clone(&self.core);
-        let scope = Scope { cancel: self.root.child_token(), ticket: None, human: self.core.human };
+        let scope = Scope {
+            cancel: self.root.child_token(),
+            ticket: None,
+            human: self.core.human,
+        };
         tokio::spawn(scope::within(scope, async move {
             if let Err(message) = undo::reject(&core, &path, hunk).await {
                 core.notice(Level::Error, message, None);
@@ -232,11 +314,13 @@ impl Session {
     }
 
     fn set_mode(&self, name: &str) {
-        match Mode::parse(name) {
+        match name.parse::<Mode>() {
             Ok(mode) => {
                 self.core.gate.set_mode(mode);
-                self.core.status.mode(mode.name());
-                self.core.events.push(Event::ModeChanged { mode: mode.name().into() });
+                self.core.status.mode(mode.as_str());
+                self.core.events.push(Event::ModeChanged {
+                    mode: mode.as_str().into(),
+                });
             }
             Err(error) => self.core.notice(Level::Error, error.to_string(), None),
         }

@@ -28,7 +28,13 @@ enum State {
 impl SessionLog {
     /// The log of `session` below `state_dir`; `first` becomes its first record.
     pub fn new(state_dir: PathBuf, session: SessionId, first: Record, events: Arc<EventQueue>) -> Self {
-        Self { state_dir, first, events, session, journal: Mutex::new(State::NotYet) }
+        Self {
+            state_dir,
+            first,
+            events,
+            session,
+            journal: Mutex::new(State::NotYet),
+        }
     }
 
     /// The history grew.

@@ -1,6 +1,6 @@
 //! From the front end's start to a session: configuration, services, tools, model.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,17 +17,20 @@ use crate::agent::session_log::SessionLog;
 use crate::agent::status::StatusBoard;
 use crate::backend::local::LocalBackend;
 use crate::config::load::{self, LoadInput, Loaded};
+use crate::config::shell_list::ShellAllowList;
 use crate::config::show;
 use crate::fs::safe_path;
 use crate::host::{Editor, Human};
 use crate::journal::Record;
 use crate::offload::OffloadDir;
 use crate::permission::gate::{Gate, GateSetup};
+use crate::protocol::change::SavePolicy;
 use crate::protocol::event::{Event, Notice};
 use crate::protocol::ids::SessionId;
 use crate::provider::{self, Provider, ProviderError, ProviderRow, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
-use crate::shell::{Shell, Watchdog};
+use crate::shell::env::Shell;
+use crate::shell::watchdog::Watchdog;
 use crate::snapshot::{SnapshotDirs, SnapshotStore};
 use crate::tools::builtin::{self, Services};
 use crate::tools::dispatch::Dispatcher;
@@ -69,7 +72,7 @@ pub struct StartError(pub String);
 /// Everything that the sessions of one Neovim share, and how one is built.
 pub struct Blueprint {
     start: Start,
-    root: PathBuf,
+    project: Option<PathBuf>,
     loaded: Loaded,
     events: Arc<EventQueue>,
     review: SharedBook,
@@ -84,19 +87,19 @@ impl Blueprint {
         if let Ok(real) = start.cwd.canonicalize() {
             start.cwd = real;
         }
-        let root = safe_path::project_root(&start.cwd);
+        let project = safe_path::project_root_with_home(&start.cwd, Some(&start.home));
         let loaded = load::load(&LoadInput {
             home: Some(start.home.clone()),
-            project_root: root.clone(),
+            project_root: project.clone().unwrap_or_else(|| start.cwd.clone()),
             setup: start.setup.clone(),
             flags: start.flags.clone(),
-            builtin_providers: provider::provider_names().map(str::to_owned).collect(),
+            builtin_providers: provider::provider_names(&ProviderSettings::default()),
         });
         let status = StatusBoard::new();
         status.mode(loaded.config.mode.as_str());
         Self {
             start,
-            root,
+            project,
             loaded,
             events,
             review: ReviewBook::shared(),
@@ -139,9 +142,20 @@ impl Blueprint {
     /// # Errors
     /// Why there is none, and what to type.
     pub fn open_model(&self, name: Option<&str>) -> Result<Arc<dyn Provider>, ProviderError> {
+        let mut settings = self.provider_settings();
+        if let Some(name) = name {
+            settings.model = Some(name.to_owned());
+        }
+        provider::open(&settings, &|variable| std::env::var(variable).ok())
+    }
+
+    fn provider_settings(&self) -> ProviderSettings {
         let config = &self.loaded.config;
         let rows = config.providers.iter().map(|(name, row)| {
-            let headers = row.headers.iter().map(|(key, value)| (key.clone(), value.reveal().to_owned()));
+            let headers = row
+                .headers
+                .iter()
+                .map(|(key, value)| (key.clone(), value.reveal().to_owned()));
             let row = ProviderRow {
                 wire: row.wire.clone(),
                 base_url: row.base_url.clone(),
@@ -153,12 +167,11 @@ impl Blueprint {
             };
             (name.clone(), row)
         });
-        let settings = ProviderSettings {
-            model: name.map(str::to_owned).or_else(|| config.model.clone()),
+        ProviderSettings {
+            model: config.model.clone(),
             providers: rows.collect(),
             script: None,
-        };
-        provider::open(&settings, &|variable| std::env::var(variable).ok())
+        }
     }
 
     /// A new session with everything it needs.
@@ -170,14 +183,23 @@ impl Blueprint {
         let human: Arc<dyn Human> = requests.clone();
         let gate = Arc::new(Gate::new(GateSetup {
             cwd: self.start.cwd.clone(),
-            project_root: self.root.clone(),
+            project_root: self.project.clone().unwrap_or_else(|| self.start.cwd.clone()),
             home: self.start.home.clone(),
             config: Arc::clone(&config),
             user_file: load::user_file(&self.start.home),
         }));
-        let dirs = SnapshotDirs { project: self.root.clone(), state: self.start.state_dir.clone() };
+        // Outside any project the snapshots lie with our state, never in the home folder itself.
+        let nowhere = self.start.state_dir.join("no-project");
+        let dirs = SnapshotDirs {
+            project: self.project.clone().unwrap_or(nowhere),
+            state: self.start.state_dir.clone(),
+        };
         let snapshots = Arc::new(SnapshotStore::new(dirs, session.clone()));
-        let backend = Arc::new(LocalBackend::new(Arc::clone(&editor), config.save, self.disk_hook()));
+        let backend = Arc::new(LocalBackend::new(
+            Arc::clone(&editor),
+            save_policy(config.save),
+            self.disk_hook(),
+        ));
         let (shell, shell_notice) = self.shell();
         let system = context::system_prompt(&self.start.cwd, &shell.name());
         let tmp = config.artifacts_dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -254,7 +276,9 @@ impl Blueprint {
                 change.after,
                 change.origin.into(),
             );
-            events.push(Event::HunksChanged { paths: vec![change.path.to_owned()] });
+            events.push(Event::HunksChanged {
+                paths: vec![change.path.to_owned()],
+            });
         })
     }
 
@@ -273,16 +297,19 @@ impl Blueprint {
     /// Row U6: without a human, commands run only where the person's own configuration allows some.
     fn shell_is_allowed(&self) -> bool {
         let config = &self.loaded.config;
-        !config.shell_allow_list.is_empty() || !config.permissions.bash_allow.is_empty()
+        config.shell_allow_list != ShellAllowList::Off || !config.permissions.bash_allow.is_empty()
     }
 
     /// Names of the variables that hold keys; no child of ours sees them.
     fn secret_variables(&self) -> Vec<String> {
-        provider::key_variables(self.loaded.config.providers.values().filter_map(|row| row.api_key_env.as_deref()))
+        provider::key_variables(&self.provider_settings())
     }
 }
 
-/// Whether `path` lies in the project; used where a path is shown.
-pub fn shown<'a>(cwd: &Path, path: &'a Path) -> &'a Path {
-    path.strip_prefix(cwd).unwrap_or(path)
+fn save_policy(save: crate::config::model::Save) -> SavePolicy {
+    match save {
+        crate::config::model::Save::OnEdit => SavePolicy::OnEdit,
+        crate::config::model::Save::OnAccept => SavePolicy::OnAccept,
+        crate::config::model::Save::Never => SavePolicy::Never,
+    }
 }

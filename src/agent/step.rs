@@ -32,7 +32,11 @@ pub async fn run_calls(
     cancel: &CancellationToken,
 ) -> Vec<ToolResult> {
     core.log.step(step, turn);
-    let place = Place { step, turn, limit: None };
+    let place = Place {
+        step,
+        turn,
+        limit: None,
+    };
     let mut results = Vec::with_capacity(calls.len());
     for group in calls.chunk_by(|one, next| is_read(core, one) && is_read(core, next)) {
         let group = stream::iter(group.iter().cloned()).map(|call| async move {
@@ -40,9 +44,18 @@ pub async fn run_calls(
                 return result(&call, Finished::cancelled());
             }
             if let Some(text) = skip(&call) {
-                return ToolResult { id: call.id, text, is_error: true, media: Vec::new() };
+                return ToolResult {
+                    id: call.id,
+                    text,
+                    is_error: true,
+                    media: Vec::new(),
+                };
             }
-            let scope = Scope { cancel: cancel.clone(), ticket: None, human: core.human };
+            let scope = Scope {
+                cancel: cancel.clone(),
+                ticket: None,
+                human: core.human,
+            };
             let finished = run_call(core, &call, place, scope).await;
             result(&call, finished)
         });
@@ -61,8 +74,18 @@ pub async fn run_call(core: &Arc<Core>, call: &ToolCall, place: Place, scope: Sc
         Err(_) => String::new(),
     };
     let name = canonical(&call.name).to_owned();
-    core.events.push(Event::ToolStarted { call: call.id.clone(), step: place.step, tool: name.clone(), title });
-    let mut open = OpenCall { core, call, name, finished: None };
+    core.events.push(Event::ToolStarted {
+        call: call.id.clone(),
+        step: place.step,
+        tool: name.clone(),
+        title,
+    });
+    let mut open = OpenCall {
+        core,
+        call,
+        name,
+        finished: None,
+    };
     let finished = match prepared {
         Err(error) => Finished::unfit(&error),
         Ok((tool, prepared)) => {
@@ -71,7 +94,9 @@ pub async fn run_call(core: &Arc<Core>, call: &ToolCall, place: Place, scope: Sc
         }
     };
     if !finished.changed.is_empty() {
-        core.events.push(Event::FilesChanged { paths: finished.changed.clone() });
+        core.events.push(Event::FilesChanged {
+            paths: finished.changed.clone(),
+        });
     }
     open.finished = Some(finished.clone());
     finished
@@ -105,12 +130,19 @@ fn context(core: &Arc<Core>, call: &ToolCall, cancel: &CancellationToken) -> Too
         call: call.id.clone(),
         cwd: core.cwd.clone(),
         cancel: cancel.clone(),
-        progress: Arc::new(move |tail| events.push(Event::ToolProgress { call: id.clone(), tail })),
+        progress: Arc::new(move |tail| {
+            events.push(Event::ToolProgress {
+                call: id.clone(),
+                tail,
+            })
+        }),
     }
 }
 
 fn is_read(core: &Core, call: &ToolCall) -> bool {
-    core.registry.find(&call.name).is_ok_and(|tool| tool.class() == ToolClass::Read)
+    core.registry
+        .find(&call.name)
+        .is_ok_and(|tool| tool.class() == ToolClass::Read)
 }
 
 fn result(call: &ToolCall, finished: Finished) -> ToolResult {

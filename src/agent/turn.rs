@@ -37,18 +37,30 @@ pub struct Ended {
 
 impl Ended {
     fn new(reason: TurnEnd, text: String) -> Self {
-        Self { reason, text, message: None }
+        Self {
+            reason,
+            text,
+            message: None,
+        }
     }
 
     /// A turn that failed by a fault of ours.
     pub fn fault() -> Self {
         let message = "The turn failed by a fault of dcode itself, which is in the log. See :Dcode log.";
-        Self { reason: TurnEnd::Error, text: String::new(), message: Some(message.into()) }
+        Self {
+            reason: TurnEnd::Error,
+            text: String::new(),
+            message: Some(message.into()),
+        }
     }
 
     fn failed(text: String, error: &ProviderError) -> Self {
         let message = format!("{} {}", error.message, error.hint);
-        Self { reason: TurnEnd::Error, text, message: Some(message.trim_end().to_owned()) }
+        Self {
+            reason: TurnEnd::Error,
+            text,
+            message: Some(message.trim_end().to_owned()),
+        }
     }
 }
 
@@ -73,7 +85,7 @@ pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationTok
     append(core, |history| Some(history.push_user(text).clone()));
     let mut guard = LoopGuard::default();
     let mut said = String::new();
-    let limit = core.config.max_steps;
+    let limit = core.config.limits.max_steps;
     for _ in 0..limit {
         let step = core.next_step();
         let mut reply = Reply::default();
@@ -83,25 +95,36 @@ pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationTok
         }
         if let Some(cut) = cut {
             // Half a call must not reach the history: pairs live and die together.
-            append(core, |history| history.push_assistant(reply.text, reply.reasoning, &[]).cloned());
+            append(core, |history| {
+                history.push_assistant(reply.text, reply.reasoning, &[]).cloned()
+            });
             return match cut {
                 Cut::Interrupted => Ended::new(TurnEnd::Interrupted, said),
                 Cut::Failed(error) => Ended::failed(said, &error),
             };
         }
         append(core, |history| {
-            history.push_assistant(reply.text, reply.reasoning, &reply.calls).cloned()
+            history
+                .push_assistant(reply.text, reply.reasoning, &reply.calls)
+                .cloned()
         });
         if reply.calls.is_empty() {
             return at_rest(reply.stop, said);
         }
         let verdict = guard.judge(&reply.calls);
         if verdict == Verdict::Stop {
-            let results = reply.calls.iter().map(|call| refused(call, "Not run: this turn was ended."));
+            let results = reply
+                .calls
+                .iter()
+                .map(|call| refused(call, "Not run: this turn was ended."));
             let results = results.collect();
             append(core, |history| Some(history.push_results(results).clone()));
             let message = "The model made the same call again and again. Say in other words what you want.";
-            return Ended { reason: TurnEnd::Loop, text: said, message: Some(message.into()) };
+            return Ended {
+                reason: TurnEnd::Loop,
+                text: said,
+                message: Some(message.into()),
+            };
         }
         let skip = |call: &ToolCall| {
             (verdict == Verdict::Warn && guard.repeated(call)).then(|| {
@@ -117,7 +140,11 @@ pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationTok
         }
     }
     let message = format!("Stopped after {limit} steps. Say `go on` to let it work further.");
-    Ended { reason: TurnEnd::StepLimit, text: said, message: Some(message) }
+    Ended {
+        reason: TurnEnd::StepLimit,
+        text: said,
+        message: Some(message),
+    }
 }
 
 fn at_rest(stop: Option<StopReason>, said: String) -> Ended {
@@ -126,11 +153,20 @@ fn at_rest(stop: Option<StopReason>, said: String) -> Ended {
         Some(StopReason::Filtered) => "The provider's filter cut the reply. Say it in other words.",
         _ => return Ended::new(TurnEnd::Done, said),
     };
-    Ended { reason: TurnEnd::Error, text: said, message: Some(message.into()) }
+    Ended {
+        reason: TurnEnd::Error,
+        text: said,
+        message: Some(message.into()),
+    }
 }
 
 fn refused(call: &ToolCall, why: &str) -> ToolResult {
-    ToolResult { id: call.id.clone(), text: why.into(), is_error: true, media: Vec::new() }
+    ToolResult {
+        id: call.id.clone(),
+        text: why.into(),
+        is_error: true,
+        media: Vec::new(),
+    }
 }
 
 /// Appends to the history and the journal.
@@ -153,8 +189,17 @@ async fn receive(
     cancel: &CancellationToken,
 ) -> Result<(), Cut> {
     let provider = core.provider().map_err(Cut::Failed)?;
-    let messages = core.history.lock().unwrap_or_else(PoisonError::into_inner).messages().to_vec();
-    let request = ChatRequest { system: core.system.clone(), messages, tools: core.registry.specs() };
+    let messages = core
+        .history
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .messages()
+        .to_vec();
+    let request = ChatRequest {
+        system: core.system.clone(),
+        messages,
+        tools: core.registry.specs(),
+    };
     let mut stream = tokio::select! {
         stream = provider.stream(request) => stream.map_err(Cut::Failed)?,
         () = cancel.cancelled() => return Err(Cut::Interrupted),

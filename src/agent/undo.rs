@@ -22,14 +22,31 @@ pub async fn undo(core: &Arc<Core>, scope: Scope) -> Event {
         Err(message) => return refused(message),
     };
     let (steps, paths) = (count(plan.steps.len(), "step"), restored.paths());
-    let undone = restored.0.into_iter().map(|(path, was, now)| Undone { path, was, now }).collect();
+    let undone = restored
+        .0
+        .into_iter()
+        .map(|(path, was, now)| Undone { path, was, now })
+        .collect();
     let message = match core.snapshots.mark_undone(&plan, undone) {
-        Ok(()) => format!("Took back {steps}: {}. :DcodeRedo brings it again.", names(core, &paths)),
-        Err(error) => format!("Took back {steps}: {}. It cannot be redone: {error}.", names(core, &paths)),
+        Ok(()) => format!(
+            "Took back {steps}: {}. :DcodeRedo brings it again.",
+            names(core, &paths)
+        ),
+        Err(error) => format!(
+            "Took back {steps}: {}. It cannot be redone: {error}.",
+            names(core, &paths)
+        ),
     };
-    core.note(format!("The person undid your last {steps}: {} as before.", names(core, &paths)));
+    core.note(format!(
+        "The person undid your last {steps}: {} as before.",
+        names(core, &paths)
+    ));
     core.log.undone(&plan.steps);
-    Event::Restored { ok: true, message, paths }
+    Event::Restored {
+        ok: true,
+        message,
+        paths,
+    }
 }
 
 /// Takes back the last undo.
@@ -46,11 +63,21 @@ pub async fn redo(core: &Arc<Core>) -> Event {
     let now = restored.0.into_iter().map(|(path, _, now)| (path, now)).collect();
     let message = match core.snapshots.mark_redone(&plan, now) {
         Ok(()) => format!("Did {steps} again: {}.", names(core, &paths)),
-        Err(error) => format!("Did {steps} again: {}. It cannot be undone: {error}.", names(core, &paths)),
+        Err(error) => format!(
+            "Did {steps} again: {}. It cannot be undone: {error}.",
+            names(core, &paths)
+        ),
     };
-    core.note(format!("The person put {steps} back that was undone: {}.", names(core, &paths)));
+    core.note(format!(
+        "The person put {steps} back that was undone: {}.",
+        names(core, &paths)
+    ));
     core.log.redone(&plan.steps);
-    Event::Restored { ok: true, message, paths }
+    Event::Restored {
+        ok: true,
+        message,
+        paths,
+    }
 }
 
 /// Rejects hunks of a file that no buffer holds.
@@ -61,7 +88,9 @@ pub async fn reject(core: &Arc<Core>, path: &Path, hunk: Option<HunkId>) -> Resu
     let selector = hunk.map_or(Selector::All, Selector::Hunk);
     let (current, rejection) = {
         let book = core.review.lock().unwrap_or_else(PoisonError::into_inner);
-        let rejection = book.rejection(path, &selector).map_err(|error| error.to_string())?;
+        let rejection = book
+            .rejection(path, &selector)
+            .map_err(|error| error.to_string())?;
         (book.export(path).and_then(|texts| texts.current), rejection)
     };
     let expect = match &current {
@@ -70,11 +99,22 @@ pub async fn reject(core: &Arc<Core>, path: &Path, hunk: Option<HunkId>) -> Resu
     };
     let path = path.to_owned();
     let change = match rejection.text {
-        Some(text) => FileChange::Write { path: path.clone(), expect, content: Content::Text(text) },
-        None => FileChange::Delete { path: path.clone(), expect },
+        Some(text) => FileChange::Write {
+            path: path.clone(),
+            expect,
+            content: Content::Text(text),
+        },
+        None => FileChange::Delete {
+            path: path.clone(),
+            expect,
+        },
     };
     let label = format!("reject {}", path.display());
-    let set = ChangeSet { origin: Origin::Restore, label, changes: vec![change] };
+    let set = ChangeSet {
+        origin: Origin::Restore,
+        label,
+        changes: vec![change],
+    };
     core.backend.apply(set).await.map_err(|error| error.to_string())?;
     core.events.push(Event::FilesChanged { paths: vec![path] });
     Ok(())
@@ -104,9 +144,16 @@ async fn restore(core: &Arc<Core>, plan: &Plan) -> Result<Restored, String> {
     if !conflicts.is_empty() {
         return Err(conflict(core, &conflicts));
     }
-    let changes: Vec<FileChange> = found.iter().filter_map(|(_, restoration)| restoration.change()).collect();
+    let changes: Vec<FileChange> = found
+        .iter()
+        .filter_map(|(_, restoration)| restoration.change())
+        .collect();
     if !changes.is_empty() {
-        let set = ChangeSet { origin: Origin::Restore, label: "undo".into(), changes };
+        let set = ChangeSet {
+            origin: Origin::Restore,
+            label: "undo".into(),
+            changes,
+        };
         core.backend.apply(set).await.map_err(|error| error.to_string())?;
     }
     let rest: Vec<Restoration> = found
@@ -114,22 +161,34 @@ async fn restore(core: &Arc<Core>, plan: &Plan) -> Result<Restored, String> {
         .filter(|(_, restoration)| restoration.change().is_none() && !restoration.is_nothing())
         .map(|(_, restoration)| restoration.clone())
         .collect();
-    blocking(core, move |snapshots| snapshots.put_back(&rest).map_err(|error| error.to_string())).await?;
+    blocking(core, move |snapshots| {
+        snapshots.put_back(&rest).map_err(|error| error.to_string())
+    })
+    .await?;
     let mut restored = Vec::new();
     for (file, (was, _)) in plan.files.iter().zip(found) {
         let now = After::from(&observe(core, &file.path).await?);
         restored.push((file.path.clone(), was, now));
     }
     let restored = Restored(restored);
-    core.events.push(Event::FilesChanged { paths: restored.paths() });
+    core.events.push(Event::FilesChanged {
+        paths: restored.paths(),
+    });
     Ok(restored)
 }
 
 async fn observe(core: &Arc<Core>, path: &Path) -> Result<Before, String> {
-    let buffer = core.dispatcher.editor.read_buffer(path).await.map_err(|error| error.to_string())?;
+    let buffer = core
+        .dispatcher
+        .editor
+        .read_buffer(path)
+        .await
+        .map_err(|error| error.to_string())?;
     let path = path.to_owned();
     blocking(core, move |snapshots| {
-        snapshots.observe(&path, buffer.as_ref()).map_err(|error| error.to_string())
+        snapshots
+            .observe(&path, buffer.as_ref())
+            .map_err(|error| error.to_string())
     })
     .await
 }
@@ -138,7 +197,9 @@ async fn judge(core: &Arc<Core>, file: &PlanFile, now: &Before) -> Result<(Fit, 
     let (file, now) = (file.clone(), now.clone());
     blocking(core, move |snapshots| {
         let fit = snapshots.check(&file, &now).map_err(|error| error.to_string())?;
-        let restoration = snapshots.restoration(&file, &now).map_err(|error| error.to_string())?;
+        let restoration = snapshots
+            .restoration(&file, &now)
+            .map_err(|error| error.to_string())?;
         Ok((fit, restoration))
     })
     .await
@@ -157,23 +218,38 @@ fn conflict(core: &Core, conflicts: &[(PathBuf, usize)]) -> String {
     let mut text = String::new();
     for (path, lines) in conflicts {
         let shown = path.strip_prefix(&core.cwd).unwrap_or(path).display();
-        let _ = write!(text, "{shown} changed since: undo would lose {} of yours. ", count(*lines, "line"));
+        let _ = write!(
+            text,
+            "{shown} changed since: undo would lose {} of yours. ",
+            count(*lines, "line")
+        );
     }
     text.push_str("Nothing was put back. Take your changes back with u first, or keep them elsewhere.");
     text
 }
 
 fn refused(message: String) -> Event {
-    Event::Restored { ok: false, message, paths: Vec::new() }
+    Event::Restored {
+        ok: false,
+        message,
+        paths: Vec::new(),
+    }
 }
 
 fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
 }
 
 /// The paths as the person knows them, at most three of them.
 fn names(core: &Core, paths: &[PathBuf]) -> String {
-    let shown = paths.iter().take(3).map(|path| path.strip_prefix(&core.cwd).unwrap_or(path).display().to_string());
+    let shown = paths
+        .iter()
+        .take(3)
+        .map(|path| path.strip_prefix(&core.cwd).unwrap_or(path).display().to_string());
     let mut names = shown.collect::<Vec<_>>().join(", ");
     if paths.len() > 3 {
         names.push_str(&format!(" and {} more", paths.len() - 3));

@@ -1,5 +1,6 @@
 //! `:Dcode config`: every value with its place, secrets never.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::config::check::Leaf;
@@ -8,7 +9,7 @@ use crate::config::layer::{Layer, Source};
 use crate::config::load::Loaded;
 
 /// One line of the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// Dotted path.
     pub key: String,

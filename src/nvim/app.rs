@@ -30,7 +30,10 @@ pub fn start(start: Start, on_wake: mlua::Function) -> Result<Started, String> {
     }
     let events = Arc::new(EventQueue::new(bridge::waker(wake)?));
     let (agent, started) = runtime::spawn(start, events).map_err(|error| error.to_string())?;
-    APP.set(Some(App { agent: Rc::new(agent), on_wake }));
+    APP.set(Some(App {
+        agent: Rc::new(agent),
+        on_wake,
+    }));
     Ok(started)
 }
 

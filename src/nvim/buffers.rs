@@ -49,14 +49,23 @@ pub fn text(buf: i64, eol: bool, modified: bool) -> Result<BufferText, String> {
     } else if !eol {
         text.pop();
     }
-    Ok(BufferText { buf, tick: u64::from(tick), text, modified })
+    Ok(BufferText {
+        buf,
+        tick: u64::from(tick),
+        text,
+        modified,
+    })
 }
 
 fn loaded(buf: i64) -> Result<Buffer, String> {
     let handle = i32::try_from(buf).map_err(|_| gone(buf))?;
     let buffer = Buffer::from(handle);
     // The other functions load a buffer that is not, which may raise a swap-file dialog.
-    if buffer.is_valid() && buffer.is_loaded() { Ok(buffer) } else { Err(gone(buf)) }
+    if buffer.is_valid() && buffer.is_loaded() {
+        Ok(buffer)
+    } else {
+        Err(gone(buf))
+    }
 }
 
 fn gone(buf: i64) -> String {

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mlua::{Function, IntoLuaMulti, Lua, LuaSerdeExt, MultiValue, SerializeOptions, Table, Value};
+use mlua::serde::SerializeOptions;
+use mlua::{Function, IntoLuaMulti, Lua, LuaSerdeExt, MultiValue, Table, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -26,10 +27,16 @@ pub fn table(lua: &Lua) -> mlua::Result<Table> {
     table.set("start", lua.create_function(start)?)?;
     export(lua, &table, "submit", |_, op: Json| submit(op))?;
     export(lua, &table, "poll", |_, request: Poll| poll(&request))?;
-    export(lua, &table, "review", |_, action: review::Action| review::act(action))?;
-    export(lua, &table, "hunks", |_, filter: review::Filter| review::hunks(&filter))?;
+    export(lua, &table, "review", |_, action: review::Action| {
+        review::act(action)
+    })?;
+    export(lua, &table, "hunks", |_, filter: review::Filter| {
+        review::hunks(&filter)
+    })?;
     export(lua, &table, "status", |_, _: Json| status())?;
-    export(lua, &table, "config", |_, _: Json| Ok(json!(app::agent()?.config())))?;
+    export(lua, &table, "config", |_, _: Json| {
+        Ok(json!(app::agent()?.config()))
+    })?;
     export(lua, &table, "stop", |_, request: Stop| {
         app::stop(Duration::from_millis(request.timeout_ms));
         Ok(true)
@@ -50,7 +57,11 @@ where
 {
     let exported = lua.create_function(move |lua, args: Value| {
         let answer = guard(|| {
-            let args = if args.is_nil() { Value::Table(lua.create_table().map_err(words)?) } else { args };
+            let args = if args.is_nil() {
+                Value::Table(lua.create_table().map_err(words)?)
+            } else {
+                args
+            };
             let args = lua.from_value(args).map_err(words)?;
             let answer = function(lua, args)?;
             lua.to_value_with(&answer, lua_options()).map_err(words)
@@ -65,7 +76,10 @@ where
 
 /// `None` becomes nil, so that Lua can test it; lists are plain tables.
 fn lua_options() -> SerializeOptions {
-    SerializeOptions::new().set_array_metatable(false).serialize_none_to_null(false).serialize_unit_to_null(false)
+    SerializeOptions::new()
+        .set_array_metatable(false)
+        .serialize_none_to_null(false)
+        .serialize_unit_to_null(false)
 }
 
 fn words(error: mlua::Error) -> String {
@@ -84,6 +98,8 @@ struct StartTable {
     flags: Json,
     #[serde(default)]
     human: bool,
+    #[serde(default)]
+    headless: bool,
 }
 
 fn start(lua: &Lua, args: Table) -> mlua::Result<MultiValue> {
@@ -99,6 +115,7 @@ fn start(lua: &Lua, args: Table) -> mlua::Result<MultiValue> {
             setup: args.setup,
             flags: args.flags,
             human: args.human,
+            headless: args.headless,
         };
         let started = app::start(start, on_wake)?;
         lua.to_value_with(&started, lua_options()).map_err(words)
@@ -125,8 +142,13 @@ fn submit(mut op: Json) -> Result<Json, String> {
         Some("reply") => op["reply"] = reply::complete(op["reply"].take())?,
         _ => {}
     }
-    let op: Op = serde_json::from_value(op).map_err(|error| format!("dcode cannot read this op: {error}."))?;
-    if agent.submit(op) { Ok(answer) } else { Err("The agent has ended. Restart Neovim to use dcode.".into()) }
+    let op: Op =
+        serde_json::from_value(op).map_err(|error| format!("dcode cannot read this op: {error}."))?;
+    if agent.submit(op) {
+        Ok(answer)
+    } else {
+        Err("The agent has ended. Restart Neovim to use dcode.".into())
+    }
 }
 
 #[derive(Deserialize)]

@@ -63,15 +63,25 @@ pub fn complete(mut reply: Json) -> Result<Json, String> {
         Some("buffer") => {
             let row: BufferReply = read(reply)?;
             // A buffer that was unloaded since Lua looked is no buffer: the file on disk is the truth.
-            let buffer = row.buf.and_then(|buf| buffers::text(buf, row.eol, row.modified).ok());
+            let buffer = row
+                .buf
+                .and_then(|buf| buffers::text(buf, row.eol, row.modified).ok());
             Ok(json!({ "kind": "buffer", "buffer": buffer }))
         }
         Some("applied") => {
             reply["files"] = list(reply["files"].take());
             let applied: AppliedReply = read(reply)?;
             let files = applied.files.into_iter().map(|row| {
-                let text = buffers::text(row.buf, row.eol, row.modified).ok().map(|buffer| buffer.text);
-                AppliedFile { path: row.path, buf: Some(row.buf), saved: row.saved, note: row.note, text }
+                let text = buffers::text(row.buf, row.eol, row.modified)
+                    .ok()
+                    .map(|buffer| buffer.text);
+                AppliedFile {
+                    path: row.path,
+                    buf: Some(row.buf),
+                    saved: row.saved,
+                    note: row.note,
+                    text,
+                }
             });
             Ok(json!({ "kind": "applied", "files": files.collect::<Vec<_>>() }))
         }

@@ -25,15 +25,30 @@ thread_local! {
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
     /// `buf` holds `path` and reports its edits from now on.
-    Attach { buf: i64, path: PathBuf, #[serde(default = "yes")] eol: bool },
+    Attach {
+        buf: i64,
+        path: PathBuf,
+        #[serde(default = "yes")]
+        eol: bool,
+    },
     /// `buf` reports no more.
     Detach { buf: i64 },
     /// Lines `first..last` (0-based) became `first..new_last`.
-    Lines { buf: i64, first: usize, last: usize, new_last: usize, origin: Author },
+    Lines {
+        buf: i64,
+        first: usize,
+        last: usize,
+        new_last: usize,
+        origin: Author,
+    },
     /// The final newline came or went.
     Eol { buf: i64, eol: bool, origin: Author },
     /// The whole text was replaced from outside.
-    Resync { buf: i64, #[serde(default = "yes")] eol: bool },
+    Resync {
+        buf: i64,
+        #[serde(default = "yes")]
+        eol: bool,
+    },
     /// Remember what waits at this sequence number of the undo tree.
     Mark { buf: i64, seq: u64 },
     /// Undo or redo has come to this sequence number.
@@ -92,10 +107,24 @@ pub fn act(action: Action) -> Result<Json, String> {
                 book.detach(&path);
             }
         }
-        Action::Lines { buf, first, last, new_last, origin } => {
+        Action::Lines {
+            buf,
+            first,
+            last,
+            new_last,
+            origin,
+        } => {
             let path = path_of(buf)?;
             let lines = buffers::lines(buf, first, new_last)?;
-            book.edit(&path, &LineEdit { start: first, end: last, lines }, origin);
+            book.edit(
+                &path,
+                &LineEdit {
+                    start: first,
+                    end: last,
+                    lines,
+                },
+                origin,
+            );
             return Ok(json!({ "hunks": book.hunks(&path).len() }));
         }
         Action::Eol { buf, eol, origin } => book.set_eol(&path_of(buf)?, eol, origin),
@@ -129,10 +158,17 @@ pub fn hunks(filter: &Filter) -> Result<Json, String> {
         },
         (None, path) => path.clone(),
     };
-    let rows = book.all().into_iter().filter(|(path, _)| wanted.as_deref().is_none_or(|want| want == *path));
+    let rows = book
+        .all()
+        .into_iter()
+        .filter(|(path, _)| wanted.as_deref().is_none_or(|want| want == *path));
     let rows = rows.flat_map(|(path, hunks)| {
         let buf = buf_of(path);
-        hunks.into_iter().map(move |hunk| Row { path: path.to_owned(), buf, hunk })
+        hunks.into_iter().map(move |hunk| Row {
+            path: path.to_owned(),
+            buf,
+            hunk,
+        })
     });
     Ok(json!(rows.collect::<Vec<_>>()))
 }
@@ -160,16 +196,22 @@ fn reject(agent: &AgentHandle, book: &ReviewBook, which: &Which) -> Result<Json,
     let (paths, selector) = select(book, which)?;
     let (mut total, mut files) = (0, Vec::new());
     for path in &paths {
-        let Ok(rejection) = book.rejection(path, &selector) else { continue };
+        let Ok(rejection) = book.rejection(path, &selector) else {
+            continue;
+        };
         total += rejection.hunks;
         tell(agent, path, 0, rejection.hunks);
         let buf = buf_of(path);
         if buf.is_none() {
-            agent.submit(Op::Reject { path: path.clone(), hunk: which.hunk });
+            agent.submit(Op::Reject {
+                path: path.clone(),
+                hunk: which.hunk,
+            });
         }
-        let edits = rejection.edits.iter().map(|edit| {
-            json!({ "start": edit.start, "end_": edit.end, "lines": edit.lines })
-        });
+        let edits = rejection
+            .edits
+            .iter()
+            .map(|edit| json!({ "start": edit.start, "end_": edit.end, "lines": edit.lines }));
         files.push(json!({
             "path": path,
             "buf": buf,
@@ -187,7 +229,9 @@ fn select(book: &ReviewBook, which: &Which) -> Result<(Vec<PathBuf>, Selector), 
         let path = book.find(hunk).ok_or("That hunk is not waiting any more.")?;
         return Ok((vec![path.to_owned()], Selector::Hunk(hunk)));
     }
-    let selector = which.range.map_or(Selector::All, |(first, last)| Selector::Lines { first, last });
+    let selector = which
+        .range
+        .map_or(Selector::All, |(first, last)| Selector::Lines { first, last });
     let paths = match (which.buf, &which.path) {
         (Some(buf), _) => vec![path_of(buf)?],
         (None, Some(path)) => vec![path.clone()],
@@ -198,7 +242,11 @@ fn select(book: &ReviewBook, which: &Which) -> Result<(Vec<PathBuf>, Selector), 
 
 fn tell(agent: &AgentHandle, path: &Path, accepted: usize, rejected: usize) {
     let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
-    agent.submit(Op::Reviewed { path: path.to_owned(), accepted: count(accepted), rejected: count(rejected) });
+    agent.submit(Op::Reviewed {
+        path: path.to_owned(),
+        accepted: count(accepted),
+        rejected: count(rejected),
+    });
 }
 
 fn path_of(buf: i64) -> Result<PathBuf, String> {
@@ -208,7 +256,12 @@ fn path_of(buf: i64) -> Result<PathBuf, String> {
 }
 
 fn buf_of(path: &Path) -> Option<i64> {
-    ATTACHED.with_borrow(|attached| attached.iter().find(|(_, held)| *held == path).map(|(buf, _)| *buf))
+    ATTACHED.with_borrow(|attached| {
+        attached
+            .iter()
+            .find(|(_, held)| *held == path)
+            .map(|(buf, _)| *buf)
+    })
 }
 
 fn lock(agent: &AgentHandle) -> MutexGuard<'_, ReviewBook> {

@@ -40,4 +40,4 @@ pub use repair::{INTERRUPTED, paired};
 pub use retry::RetryPolicy;
 pub use scripted::Scripted;
 pub use settings::{ProviderRow, ProviderSettings};
-pub use table::{open, provider_names};
+pub use table::{key_variables, open, provider_names};

@@ -144,6 +144,19 @@ pub fn provider_names(settings: &ProviderSettings) -> Vec<String> {
     names
 }
 
+/// The environment variables that hold a key of any provider, sorted.
+pub fn key_variables(settings: &ProviderSettings) -> Vec<String> {
+    let builtin = BUILTIN.iter().filter_map(|row| row.key_env.map(str::to_owned));
+    let configured = settings
+        .providers
+        .values()
+        .filter_map(|row| row.api_key_env.clone());
+    let mut names: Vec<String> = builtin.chain(configured).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
 fn default_model(set: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     BUILTIN.iter().find_map(|row| {
         set(row.key_env?)?;

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::backend::Backend;
 use crate::host::{Editor, Human};
-use crate::shell::{Shell, Watchdog};
+use crate::shell::env::Shell;
+use crate::shell::watchdog::Watchdog;
 use crate::tools::registry::Registry;
 
 /// Takes the items of the plan whenever it changes.
@@ -32,4 +33,8 @@ pub struct Services {
     pub secrets: Vec<String>,
     /// Hears of the plan.
     pub todo: TodoHook,
+}
+pub fn registry(s: Services) -> Registry {
+    drop(s);
+    Registry::default()
 }

@@ -6,6 +6,7 @@
 //! A tool never asks, snapshots or truncates: `dispatch` does that for all of them.
 
 pub mod args;
+pub mod builtin;
 pub mod dispatch;
 pub mod locks;
 pub mod registry;

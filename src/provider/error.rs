@@ -243,7 +243,7 @@ fn too_long(peer: &Peer) -> Failure {
         ProviderErrorKind::ContextTooLong,
         Again::Never,
         format!("The conversation is longer than {} can read.", peer.model),
-        "Start a new one with :Dcode new, or choose a model with a larger window with :Dcode model.",
+        "Start a new session, or choose a model with a larger window with :Dcode model.",
     )
 }
 

@@ -115,7 +115,7 @@ pub(super) fn headers<'a>(
     extra: impl IntoIterator<Item = (&'a String, &'a String)>,
 ) -> Result<HeaderMap, String> {
     let secret = |value: &str| {
-        let mut value = HeaderValue::from_str(value).ok()?;
+        let mut value = HeaderValue::from_str(value).ok().filter(|_| value.is_ascii())?;
         value.set_sensitive(true);
         Some(value)
     };

@@ -32,7 +32,9 @@ const STEM_LENGTH: usize = 32;
 ///
 /// `paired(&paired(x)) == paired(x)`.
 pub fn paired(history: &[Message]) -> Vec<Message> {
-    let start = history.iter().position(|message| message.role == Role::User);
+    let start = history
+        .iter()
+        .position(|message| of_the_person(message).is_some());
     let history = start.and_then(|start| history.get(start..)).unwrap_or_default();
     let mut ids = UniqueIds::default();
     let mut out = Vec::with_capacity(history.len());
@@ -40,7 +42,7 @@ pub fn paired(history: &[Message]) -> Vec<Message> {
     while let Some((message, after)) = rest.split_first() {
         rest = after;
         if message.role != Role::Assistant {
-            push_without_results(&mut out, message);
+            out.extend(of_the_person(message));
             continue;
         }
         let length = rest
@@ -56,9 +58,7 @@ pub fn paired(history: &[Message]) -> Vec<Message> {
         if !results.blocks.is_empty() {
             out.push(results);
         }
-        for message in span {
-            push_without_results(&mut out, message);
-        }
+        out.extend(span.iter().filter_map(of_the_person));
     }
     out
 }
@@ -118,19 +118,16 @@ pub(super) fn is_object(arguments: &str) -> bool {
         || arguments.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
 }
 
-fn push_without_results(out: &mut Vec<Message>, message: &Message) {
-    let blocks: Vec<Block> = message
-        .blocks
-        .iter()
-        .filter(|block| !matches!(block, Block::ToolResult(_)))
-        .cloned()
-        .collect();
-    if message.role == Role::User && !blocks.is_empty() {
-        out.push(Message {
-            role: Role::User,
-            blocks,
-        });
+/// What a message of the person says; None when that is nothing, or it is not the person's.
+fn of_the_person(message: &Message) -> Option<Message> {
+    if message.role != Role::User {
+        return None;
     }
+    let mut message = message.clone();
+    message
+        .blocks
+        .retain(|block| matches!(block, Block::Text { .. } | Block::Media { .. }));
+    has_something_to_say(&message).then_some(message)
 }
 
 /// Reasoning alone is no message: the turn was stopped while the model thought.

@@ -57,12 +57,20 @@ impl RetryPolicy {
         match again {
             Again::Never => None,
             Again::Backoff => {
-                let doubled = self.base.saturating_mul(2_u32.saturating_pow(tries - 1));
+                let doubled = self
+                    .base
+                    .saturating_mul(2_u32.saturating_pow(tries.saturating_sub(1)));
                 Some(doubled.min(self.cap).mul_f64(1.0 + dice / 2.0))
             }
             Again::After(asked) if asked <= self.patience => Some(asked.mul_f64(1.0 + dice / 10.0)),
             Again::After(_) => None,
         }
+    }
+
+    /// The wait before asking again for a reply that broke half-way, after `tries` tries (from 1);
+    /// None: give up. For the agent, which alone can judge what was said already.
+    pub fn backoff(&self, tries: u32) -> Option<Duration> {
+        self.wait(tries, Again::Backoff, fastrand::f64())
     }
 
     /// Calls `attempt` until it succeeds or the policy gives up.

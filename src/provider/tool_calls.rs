@@ -21,10 +21,6 @@ pub(super) struct PartialCall {
 }
 
 impl ToolCalls {
-    pub(super) fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
-
     /// The calls in the order in which they began.
     pub(super) fn take(&mut self) -> Vec<PartialCall> {
         std::mem::take(&mut self.calls)

@@ -17,3 +17,5 @@ mod architecture;
 mod config;
 /// Running shell lines.
 mod shell_run;
+// Models over HTTP: replies, failures, retries, the bytes of requests, the choice of a model.
+mod provider;

@@ -1,0 +1,45 @@
+//! The provider against a real HTTP server on loopback.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod errors;
+mod judged;
+mod repair;
+mod requests;
+mod retries;
+mod server;
+mod streams;
+mod table;
+
+use dcode::protocol::message::Message;
+use dcode::provider::{ChatRequest, Provider, ProviderError, StreamEvent};
+use futures_util::StreamExt as _;
+
+fn request(messages: Vec<Message>) -> ChatRequest {
+    ChatRequest {
+        system: "You are a test.".into(),
+        messages,
+        tools: vec![],
+    }
+}
+
+/// All that one request gives; a failure of the request itself stands alone.
+async fn ask(provider: &dyn Provider) -> Vec<Result<StreamEvent, ProviderError>> {
+    match provider.stream(request(vec![Message::user("hi")])).await {
+        Ok(stream) => stream.collect().await,
+        Err(error) => vec![Err(error)],
+    }
+}
+
+/// The failure that a request ends with.
+async fn failure(provider: &dyn Provider) -> ProviderError {
+    ask(provider)
+        .await
+        .pop()
+        .unwrap()
+        .expect_err("the request succeeded")
+}
+
+/// An error as the tests show it.
+fn shown(error: &ProviderError) -> String {
+    format!("{:?}: {} [{}]", error.kind, error.message, error.hint)
+}

@@ -1,0 +1,115 @@
+//! Choosing and opening a model from settings and environment.
+
+use dcode::provider::{Provider, ProviderError, ProviderSettings, open, provider_names};
+use serde_json::{Value, json};
+
+use super::shown;
+
+fn opened(settings: Value, env: &[(&str, &str)]) -> Result<std::sync::Arc<dyn Provider>, ProviderError> {
+    let settings: ProviderSettings = serde_json::from_value(settings).unwrap();
+    let env = |name: &str| {
+        env.iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| (*value).to_owned())
+    };
+    open(&settings, &env)
+}
+
+fn name(settings: Value, env: &[(&str, &str)]) -> String {
+    match opened(settings, env) {
+        Ok(provider) => format!("{} {}", provider.name(), provider.context_window()),
+        Err(error) => shown(&error),
+    }
+}
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/scripts/hello.toml");
+
+#[test]
+fn what_is_chosen() {
+    let local = json!({"mock": {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "MOCK_KEY"}});
+    let lines = [
+        name(json!({}), &[("OPENAI_API_KEY", "k"), ("DEEPSEEK_API_KEY", "k")]),
+        name(
+            json!({}),
+            &[("OPENAI_API_KEY", " \n"), ("DEEPSEEK_API_KEY", "k\n")],
+        ),
+        name(json!({"model": "openai:gpt-4o-mini"}), &[("OPENAI_API_KEY", "k")]),
+        name(json!({"model": "ollama:qwen3:8b"}), &[]),
+        name(
+            json!({"model": "ollama:q", "providers": {"ollama": {"context_window": 8192}}}),
+            &[],
+        ),
+        name(json!({"model": "mock:any", "providers": local}), &[]),
+        name(json!({"model": "ollama:q"}), &[("DCODE_SCRIPT", SCRIPT)]),
+        name(
+            json!({"model": "demo:x", "providers": {"demo": {"wire": "scripted", "script": SCRIPT}}}),
+            &[],
+        ),
+        name(json!({"script": SCRIPT}), &[]),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    openai:gpt-5.4-mini 400000
+    deepseek:deepseek-flash 1000000
+    openai:gpt-4o-mini 128000
+    ollama:qwen3:8b 0
+    ollama:q 8192
+    mock:any 0
+    scripted:hello 0
+    scripted:hello 0
+    scripted:hello 0
+    ");
+    assert!(opened(json!({"script": SCRIPT}), &[]).unwrap().scripted());
+    assert!(!opened(json!({"model": "ollama:q"}), &[]).unwrap().scripted());
+}
+
+#[test]
+fn what_cannot_be_opened() {
+    let lines = [
+        name(json!({}), &[]),
+        name(json!({"model": "gpt-5"}), &[]),
+        name(json!({"model": "deepseek:"}), &[]),
+        name(json!({"model": "depseek:x"}), &[]),
+        name(json!({"model": "acme:x"}), &[]),
+        name(json!({"model": "deepseek:x"}), &[("DEEPSEEK_API_KEY", "")]),
+        name(json!({"model": "acme:x", "providers": {"acme": {}}}), &[]),
+        name(
+            json!({"model": "acme:x", "providers": {"acme": {"wire": "soap", "base_url": "http://h/v1"}}}),
+            &[],
+        ),
+        name(
+            json!({"model": "acme:x", "providers": {"acme": {"wire": "scripted"}}}),
+            &[],
+        ),
+        name(json!({"script": "/nowhere/s.toml"}), &[]),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    Config: No model is configured. [Set DEEPSEEK_API_KEY, or :Dcode model.]
+    Config: "gpt-5" does not name provider and model. [Write provider:model, for example deepseek:deepseek-flash.]
+    Config: "deepseek:" does not name provider and model. [Write provider:model, for example deepseek:deepseek-flash.]
+    Config: There is no provider named "depseek". [Did you mean deepseek?]
+    Config: There is no provider named "acme". [Known are deepseek, llamacpp, ollama, openai, openrouter, vllm; others go into providers.]
+    Auth: There is no key for deepseek: DEEPSEEK_API_KEY is not set. [Set DEEPSEEK_API_KEY and start Neovim anew, or choose another model with :Dcode model.]
+    Config: The provider acme has no base_url. [Set providers.acme.base_url, for example to http://127.0.0.1:8000/v1.]
+    Config: The provider acme has the unknown wire "soap". [Set providers.acme.wire to 'openai' or 'scripted'.]
+    Config: The provider acme plays a script, but names none. [Set providers.acme.script to a file.]
+    Config: The script /nowhere/s.toml does not exist. [Correct the file, or choose a model with :Dcode model.]
+    "#);
+}
+
+#[test]
+fn configured_providers_stand_beside_the_built_in_ones() {
+    let settings = json!({"providers": {"acme": {}, "openai": {}}});
+    let names = provider_names(&serde_json::from_value(settings).unwrap());
+    assert_eq!(
+        names,
+        [
+            "acme",
+            "deepseek",
+            "llamacpp",
+            "ollama",
+            "openai",
+            "openrouter",
+            "vllm"
+        ]
+    );
+}

@@ -19,3 +19,8 @@ mod config;
 mod shell_run;
 // Models over HTTP: replies, failures, retries, the bytes of requests, the choice of a model.
 mod provider;
+// Buffers without an editor; used by the tests of everything that reads or writes files.
+mod fake_editor;
+
+// Change sets on buffers and disk: all or nothing, encodings, what the person hears.
+mod local_backend;

@@ -12,7 +12,6 @@
 use crate::protocol::change::LineEdit;
 use crate::review::diff::{self, WHILE_TYPING};
 use crate::review::hunk::Author;
-use crate::review::lines::Lines;
 use crate::review::region::{HunkIds, Region};
 use crate::review::state::State;
 
@@ -24,7 +23,7 @@ impl State {
         }
     }
 
-    /// Takes in edits in the terms of [`Lines`], ascending and disjoint, that leave no lone blank line.
+    /// Takes in edits in the terms of [`crate::review::lines::Lines`], ascending and disjoint.
     pub(super) fn apply_all(&mut self, edits: &[LineEdit], author: Author, ids: &mut HunkIds) {
         let touched = self.regions.iter().any(|region| region.touched);
         for edit in edits.iter().rev() {
@@ -58,21 +57,9 @@ impl State {
 
     /// Brings the state back to its invariants after lines have moved.
     pub(super) fn settle(&mut self, ids: &mut HunkIds) {
-        if self.base.lines.is_lone_blank() {
-            self.base.lines = Lines::default();
-            let id = self
-                .regions
-                .first()
-                .map_or_else(|| ids.fresh(), |region| region.id);
-            let touched = self.regions.iter().any(|region| region.touched);
-            let current = 0..self.current.lines.len();
-            self.regions = vec![Region {
-                id,
-                base: 0..0,
-                current,
-                touched,
-            }];
-            self.regions.retain(|region| !region.current.is_empty());
+        if self.current.lines.same_text(&self.base.lines) && !self.regions.is_empty() {
+            self.base.lines = self.current.lines.clone();
+            self.regions.clear();
         }
         self.base.absent &= self.base.lines.is_empty();
         self.current.absent &= self.current.lines.is_empty();

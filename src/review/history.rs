@@ -31,7 +31,11 @@ impl History {
     /// The state remembered for `seq`, if its text is that of `now`.
     pub(super) fn at(&self, seq: u64, now: &State) -> Option<State> {
         let (_, state) = self.0.iter().find(|(known, _)| *known == seq)?;
-        (state.current.lines == now.current.lines).then(|| state.clone())
+        state
+            .current
+            .lines
+            .same_text(&now.current.lines)
+            .then(|| state.clone())
     }
 
     /// Accepts the hunks `accepted` of `now` (still pending there) in every moment that has the same ones:

@@ -281,7 +281,6 @@ fn played(start: Vec<String>, deeds: &[Deed]) -> Result<Editor, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
     #[test]
     fn accept_all_keeps_the_text((start, deeds) in deeds()) {

@@ -1,7 +1,6 @@
 //! The lines of a text, cheap to clone, to cut and to compare.
 //!
-//! An editor shows an empty file as one empty line. Here the two are one thing, and zero lines is its
-//! form at rest: see [`Lines::is_lone_blank`].
+//! An editor shows an empty file as one empty line: see [`Lines::same_text`].
 
 use std::ops::Range;
 
@@ -19,7 +18,7 @@ impl Lines {
             rope.insert_char(rope.len_chars(), '\n');
         }
         let lines = Self(rope);
-        if lines.is_lone_blank() {
+        if lines.is_blank() {
             Self::default()
         } else {
             lines
@@ -51,9 +50,13 @@ impl Lines {
             .collect()
     }
 
-    /// Whether this is one empty line, which a text at rest never is.
-    pub(super) fn is_lone_blank(&self) -> bool {
-        self.0.len_bytes() == 1
+    /// Whether an editor shows both alike: no line and one empty line are the same to it.
+    pub(super) fn same_text(&self, other: &Self) -> bool {
+        self == other || (self.is_blank() && other.is_blank())
+    }
+
+    fn is_blank(&self) -> bool {
+        self.is_empty() || self.0.len_bytes() == 1
     }
 
     /// Replaces the lines of `range` by `new`.

@@ -225,28 +225,12 @@ impl State {
         }
         let end = edit.end.min(lines.len());
         let start = edit.start.min(end);
-        let new = LineEdit {
+        let does = start != end || !edit.lines.is_empty();
+        does.then(|| LineEdit {
             start,
             end,
             lines: edit.lines.clone(),
-        };
-        let kept = lines.len() - (end - start);
-        let lone = match (kept, edit.lines.as_slice()) {
-            (0, new) => blank(new),
-            (1, []) => {
-                let at = if start == 0 { end } else { 0 };
-                blank(&lines.get(at..at + 1))
-            }
-            _ => false,
-        };
-        if lone {
-            return Some(LineEdit {
-                start: 0,
-                end: lines.len(),
-                lines: Vec::new(),
-            });
-        }
-        (start != end || !new.lines.is_empty()).then_some(new)
+        })
     }
 
     /// The first broken invariant, in words.

@@ -30,6 +30,13 @@ impl FileLock {
     }
 }
 
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // Closing would do, but for a child that was forked just now and has not yet become its program.
+        rustix::fs::flock(&self.file, FlockOperation::Unlock).ok();
+    }
+}
+
 /// Whether some process has the file at `path` locked. What is not there is not locked; what cannot
 /// be looked at counts as locked, because the answer decides what may be thrown away.
 pub fn is_locked(path: &Path) -> bool {

@@ -106,9 +106,21 @@ impl Restoration {
         self.buffer.is_none() && self.disk.is_none()
     }
 
+    /// Whether no content would be replaced: at most empty folders go.
+    fn keeps_all_content(&self) -> bool {
+        let folders = matches!(
+            (&self.disk, &self.now.disk),
+            (Some(DiskContent::Absent { .. }), Disk::Absent { .. })
+        );
+        self.buffer.is_none() && (self.disk.is_none() || folders)
+    }
+
     /// The change for the backend; `None` when nothing is to be done or it is one of links and
     /// folders, which only [`SnapshotStore::put_back`] can do.
     pub fn change(&self) -> Option<FileChange> {
+        if self.keeps_all_content() {
+            return None;
+        }
         let path = self.path.clone();
         let expect = match (&self.now.buffer, &self.now.disk) {
             (Some(buffer), _) => Expect::Text(buffer.blob.clone()),
@@ -186,7 +198,7 @@ impl SnapshotStore {
 
     /// Whether `file` may be put back over `now`.
     pub fn check(&self, file: &PlanFile, now: &Before) -> Result<Fit, SnapshotError> {
-        if self.restoration(file, now)?.is_nothing() {
+        if self.restoration(file, now)?.keeps_all_content() {
             return Ok(Fit::Matches);
         }
         let mut seen = now.clone();
@@ -260,7 +272,10 @@ impl SnapshotStore {
             }
         }
         let there = match (&before.disk, &now.disk) {
-            (Disk::Absent { .. }, Disk::Absent { .. }) => true,
+            // A folder that was missing and is there goes too, if nothing lies in it.
+            (Disk::Absent { missing: wanted }, Disk::Absent { missing }) => {
+                wanted.iter().all(|folder| missing.contains(folder))
+            }
             (wanted, found) => wanted == found,
         };
         (!there).then(|| self.content(&before.disk)).transpose()

@@ -24,3 +24,11 @@ mod fake_editor;
 
 // Change sets on buffers and disk: all or nothing, encodings, what the person hears.
 mod local_backend;
+/// Journals after every kind of end, one writer, the format's upgrade path.
+mod journal;
+/// This test binary as another process: killed, unprivileged, or out of disk.
+mod other_process;
+/// Snapshots on a real disk: capture, undo, redo, links, places, pruning.
+mod snapshot;
+/// Undo and redo against a model of the file system.
+mod snapshot_model;

@@ -188,6 +188,20 @@ impl Nvim {
         }
     }
 
+    /// The mode, which Neovim tells once it has taken the keys before it.
+    pub async fn mode(&self) -> String {
+        let mode = self
+            .within("get_mode", self.rpc.get_mode())
+            .await
+            .expect("a mode");
+        let name = mode
+            .into_iter()
+            .find(|(key, _)| key.as_str() == Some("mode"))
+            .expect("a mode")
+            .1;
+        name.as_str().expect("a name").to_owned()
+    }
+
     /// The process.
     pub fn pid(&self) -> u32 {
         self.child.id().expect("Neovim runs")

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rmpv::Value;
 
@@ -33,6 +34,7 @@ pub struct Screen {
     defaults: (u32, u32),
     cursor: (usize, usize),
     mode: String,
+    drawn_at: Option<Instant>,
 }
 
 impl Screen {
@@ -81,6 +83,11 @@ impl Screen {
         }
     }
 
+    /// When Neovim's last batch came, before it was decoded.
+    pub fn drawn_at(&self) -> Option<Instant> {
+        self.drawn_at
+    }
+
     /// Row and column of the cursor, from 0.
     pub fn cursor(&self) -> (usize, usize) {
         self.cursor
@@ -111,6 +118,7 @@ impl Screen {
     /// Takes one batch of a `redraw` notification; true when it held a `flush`, that is: this is a picture
     /// that Neovim means to be shown.
     pub fn redraw(&mut self, batch: &[Value]) -> bool {
+        self.drawn_at = Some(Instant::now());
         let mut flushed = false;
         for event in batch {
             let Some((name, calls)) = event.as_array().and_then(|event| event.split_first()) else {

@@ -8,6 +8,8 @@
     reason = "a test fails by panicking, and tells why on stderr"
 )]
 
+// How long a person waits: `make bench`.
+mod bench;
 // A Neovim with a UI attached: keys in, screen out.
 mod driver;
 // The decoded screen: text, highlight groups, colours.

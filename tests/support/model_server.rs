@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -197,6 +197,8 @@ impl Reply {
 /// A request as it came.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// When it was here, whole.
+    pub at: Instant,
     /// Path and query.
     pub path: String,
     /// All headers.
@@ -274,6 +276,11 @@ impl ModelServer {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
+    /// The port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Adds a reply behind those that wait.
     pub fn push(&self, reply: Reply) -> &Self {
         lock(&self.shared.script).push_back(reply);
@@ -337,6 +344,7 @@ async fn answer(
 ) -> Response<Body> {
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
     let request = Request {
+        at: Instant::now(),
         path: uri.to_string(),
         headers,
         text,

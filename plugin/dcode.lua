@@ -23,17 +23,13 @@ end, {
   end,
 })
 
-command(
-  'DcodeUndo',
-  function(opts)
-    require('dcode.commands').undo(opts.args, opts.bang)
-  end,
-  {
-    nargs = '?',
-    bang = true,
-    desc = "Take back the agent's last step, N steps, or (!) the last turn",
-  }
-)
+command('DcodeUndo', function(opts)
+  require('dcode.commands').undo(opts.args, opts.bang)
+end, {
+  nargs = '?',
+  bang = true,
+  desc = "Take back the agent's last step, N steps, or (!) the last turn",
+})
 
 command('DcodeRedo', function()
   require('dcode.commands').redo()

@@ -54,11 +54,8 @@ end
 
 function on.turn_finished(ev)
   transcript().turn_finished(ev)
-  if
-    ev.reason ~= 'done'
-    and ev.reason ~= 'interrupted'
-    and not require('dcode.ui.chat').visible()
-  then
+  local unseen = #vim.api.nvim_list_uis() > 0 and not require('dcode.ui.chat').visible()
+  if unseen and ev.reason ~= 'done' and ev.reason ~= 'interrupted' then
     log.notify('error', ev.message or 'The turn ended early.', ':Dcode chat shows it.')
   end
   M.fire('TurnFinished', { turn = ev.turn, reason = ev.reason, text = ev.text })

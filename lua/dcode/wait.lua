@@ -8,7 +8,8 @@ local session = require('dcode.session')
 local requests = require('dcode.requests')
 
 local DEFAULT_TIMEOUT_MS = 120000
-local GRACE_MS = 5000
+--- What a call may take beyond its own limit, for the way there and back.
+M.GRACE_MS = 5000
 
 --- How many `on_request` functions run now.
 local answering = 0
@@ -167,7 +168,7 @@ function M.call(tool, args, opts)
   local function done()
     return result ~= nil
   end
-  local how = loop(done, limit + GRACE_MS, function()
+  local how = loop(done, limit + M.GRACE_MS, function()
     return session.state.running ~= nil or require('dcode.ui.prompts').pending()
   end)
   if how ~= 'done' then
@@ -206,7 +207,7 @@ function M.explain(tool, args)
   end
   loop(function()
     return answer ~= nil
-  end, GRACE_MS)
+  end, M.GRACE_MS)
   session.tickets[ticket] = nil
   if not answer then
     return nil, 'The agent did not answer.'

@@ -66,9 +66,24 @@ local function loop(done, seconds, interrupted)
   end
 end
 
+--- Neovim 0.12 ends itself on SIGINT; it still runs VimLeavePre.
+local function exit_as_interrupted()
+  vim.api.nvim_create_autocmd('VimLeavePre', {
+    group = require('dcode.exit').augroup(),
+    desc = 'dcode: an interrupted command line says so by its exit code',
+    callback = function()
+      if vim.v.dying > 0 then
+        require('dcode.session').stop(200)
+        os.exit(EXIT.interrupted)
+      end
+    end,
+  })
+end
+
 ---@return fun(): boolean
 local function on_sigint()
   local hit = false
+  exit_as_interrupted()
   local signal = vim.uv.new_signal()
   if signal then
     signal:start('sigint', function()

@@ -153,23 +153,11 @@ function View:put_keys(out, cells)
     words[#words + 1] = self.whole and 'v less' or 'v view'
   end
   words[#words + 1] = 'q later'
-  local line = ''
-  for _, word in ipairs(words) do
-    local joined = line == '' and word or line .. '   ' .. word
-    if vim.api.nvim_strwidth(joined) > cells and line ~= '' then
-      put(out, line, 'DcodeHint')
-      joined = word
-    end
-    line = joined
-  end
-  put(out, line, 'DcodeHint')
-  for row = 0, #out.lines - 1 do
-    local start = 1
-    while true do
+  for _, line in ipairs(text.flow(words, '   ', cells)) do
+    put(out, line, 'DcodeHint')
+    local row, start = #out.lines - 1, 1
+    for _ in line:gmatch('%[%d%]') do
       local from, to = out.lines[row + 1]:find('%[%d%]', start)
-      if not from or row < #out.lines - 4 then
-        break
-      end
       out.marks[#out.marks + 1] = { row = row, col = from - 1, end_col = to, hl = 'DcodeTitle' }
       start = to + 1
     end

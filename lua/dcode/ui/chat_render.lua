@@ -2,6 +2,7 @@
 local M = {}
 
 local text = require('dcode.ui.text')
+local text_of = require('dcode.ui.transcript').text_of
 
 ---@class dcode.Mark
 ---@field row integer counted from 0 within the item
@@ -157,7 +158,7 @@ function RENDER.prompt(item, opts)
 end
 
 function RENDER.text(item)
-  return { lines = split(item.text), marks = {} }
+  return { lines = split(text_of(item)), marks = {} }
 end
 
 function RENDER.reasoning(item, opts)
@@ -165,11 +166,14 @@ function RENDER.reasoning(item, opts)
   local sign = item.open and opts.signs.open or opts.signs.closed
   local words = ('%s thinking'):format(sign)
   if item.done then
-    words = ('%s thought  %s'):format(sign, text.duration(item.elapsed_ms))
+    words = sign .. ' thought'
+    if item.elapsed_ms >= 1000 then
+      words = words .. '  ' .. text.duration(item.elapsed_ms)
+    end
   end
   put(out, words, 'DcodeHint')
   if item.open then
-    for _, line in ipairs(split(item.text)) do
+    for _, line in ipairs(split(text_of(item))) do
       put(out, '    ' .. line, 'DcodeHint')
     end
   end

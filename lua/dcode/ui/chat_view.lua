@@ -183,10 +183,9 @@ local function changed(change)
   elseif change.op == 'append' and item.kind == 'reasoning' and not item.open then
     return
   else
-    if change.op == 'add' and #pending > 0 then
-      -- What streamed belongs to the item before this one.
-      dirty[#transcript.items - 1] = true
-      pending = {}
+    if #pending > 0 then
+      -- What streamed belongs to the item before this one: write it while that one is the last.
+      M.flush()
     end
     dirty[change.index] = true
   end

@@ -37,13 +37,6 @@ local function border()
   return 'rounded', true
 end
 
---- Cells inside a float that wants `wanted`.
----@param wanted integer
----@return integer
-function M.width(wanted)
-  return math.max(math.min(wanted, vim.o.columns - 4), 20)
-end
-
 --- The window that a corner float lies over: the chat where there is one, else the whole screen.
 ---@return { row: integer, col: integer, width: integer, height: integer }
 local function area()
@@ -61,13 +54,22 @@ local function area()
   return { row = 0, col = 0, width = vim.o.columns, height = vim.o.lines - bottom }
 end
 
+--- Cells inside a float that wants `wanted`.
+---@param wanted integer
+---@param place? 'corner'|'center'
+---@return integer
+function M.width(wanted, place)
+  local room = place == 'corner' and area().width or vim.o.columns
+  return math.max(math.min(wanted, room - 2, vim.o.columns - 2), 20)
+end
+
 ---@param opts dcode.FloatOpts
 ---@param height integer
 ---@return table
 local function config(opts, height)
   local edge, has_edge = border()
   local frame = has_edge and 2 or 0
-  local width = M.width(opts.width)
+  local width = M.width(opts.width, opts.place)
   local room = vim.o.lines - vim.o.cmdheight - frame - 1
   height = math.max(math.min(height, opts.max_height or room, room), 1)
   local out = { relative = 'editor', width = width, height = height, border = edge, zindex = 60 }

@@ -51,6 +51,8 @@ function M.watch_keys()
     return
   end
   watching = true
+  -- What started the session was most likely typed.
+  last_key = now()
   vim.on_key(function(_, typed)
     if typed ~= '' then
       last_key = now()
@@ -113,7 +115,7 @@ local function draw()
   if not (open and p and open:valid()) then
     return
   end
-  local drawn = p.view:render(float.width(WIDTH))
+  local drawn = p.view:render(float.width(WIDTH, 'corner'))
   local sep = require('dcode.ui.signs').get().rule
   open:set(drawn.lines, drawn.marks, {
     title = ('dcode asks %s %s'):format(sep, p.view:title()),
@@ -318,6 +320,7 @@ function M.key(key, modal)
   end
   if takes and p.view:key(key, modal) and first() == p then
     draw()
+    require('dcode.status').update()
   end
 end
 

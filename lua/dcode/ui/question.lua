@@ -167,7 +167,7 @@ function View:render(width)
   end
   hints[#hints + 1] = 'Esc no answer'
   hints[#hints + 1] = 'q later'
-  for _, line in ipairs(text.wrap(table.concat(hints, sep), cells)) do
+  for _, line in ipairs(text.flow(hints, sep, cells)) do
     put(out, line, 'DcodeHint')
   end
   return out

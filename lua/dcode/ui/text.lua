@@ -92,6 +92,24 @@ function M.wrap(text, cells)
   return out
 end
 
+--- Words in rows no wider than `cells`; a word is never broken.
+---@param words string[]
+---@param sep string
+---@param cells integer
+---@return string[]
+function M.flow(words, sep, cells)
+  local out = {}
+  for _, word in ipairs(words) do
+    local joined = out[1] and out[#out] .. sep .. word
+    if joined and width(joined) <= cells then
+      out[#out] = joined
+    else
+      out[#out + 1] = word
+    end
+  end
+  return out
+end
+
 --- Milliseconds in words: `12 ms`, `2.3 s`, `4:05`.
 ---@param ms number
 ---@return string

@@ -4,7 +4,9 @@ local M = {}
 ---@class dcode.Item
 ---@field kind 'prompt'|'text'|'reasoning'|'tool'|'todo'|'notice'|'end'
 ---@field open boolean whether it shows its body
----@field text string
+---@field text? string
+---@field parts? string[] the text of `text` and `reasoning`, in pieces; see `text_of`
+---@field held? string line breaks at the end of it that are not shown yet
 ---@field turn? integer
 ---@field tool? string
 ---@field title? string
@@ -63,23 +65,53 @@ local function close_reasoning()
   end
 end
 
+--- Splits off the line breaks at the end; they count only when more text follows.
+---@param words string
+---@return string body, string breaks
+local function hold_breaks(words)
+  local last = #words
+  while last > 0 and words:byte(last) == 10 do
+    last = last - 1
+  end
+  return words:sub(1, last), words:sub(last + 1)
+end
+
 ---@param kind 'text'|'reasoning'
 ---@param ev { turn: integer, text: string }
 local function append(kind, ev)
-  if ev.text == '' then
-    return
-  end
   local last = M.items[#M.items]
-  if last and last.kind == kind and last.turn == ev.turn and not last.done then
-    last.text = last.text .. ev.text
-    tell('append', #M.items, ev.text)
-    return
+  local goes_on = last and last.kind == kind and last.turn == ev.turn and not last.done
+  local words = goes_on and last.held .. ev.text or ev.text:gsub('^%s*\n', '')
+  local body, held = hold_breaks(words)
+  if goes_on then
+    last.held = held
+    if body ~= '' then
+      last.parts[#last.parts + 1] = body
+      tell('append', #M.items, body)
+    end
+  elseif body:find('%S') then
+    close_reasoning()
+    add({
+      kind = kind,
+      turn = ev.turn,
+      parts = { body },
+      held = held,
+      open = false,
+      since = vim.uv.now(),
+    })
   end
-  close_reasoning()
-  local text = ev.text:gsub('^%s*\n', '')
-  if text ~= '' then
-    add({ kind = kind, turn = ev.turn, text = text, open = false, since = vim.uv.now() })
+end
+
+--- The whole text of an item. What streams in is kept in pieces until somebody asks.
+---@param item dcode.Item
+---@return string
+function M.text_of(item)
+  if not item.parts then
+    return item.text or ''
+  elseif #item.parts > 1 then
+    item.parts = { table.concat(item.parts) }
   end
+  return item.parts[1]
 end
 
 function M.text(ev)

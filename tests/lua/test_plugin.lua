@@ -1,0 +1,135 @@
+-- The plugin file, the loader, the options, the keys.
+local M = {}
+
+local root = require('dcode.native').root()
+
+function M.loading_the_plugin_file_requires_nothing(t)
+  for name in pairs(package.loaded) do
+    if vim.startswith(name, 'dcode') then
+      package.loaded[name] = nil
+    end
+  end
+  vim.g.loaded_dcode = nil
+  vim.cmd.source({ args = { root .. '/plugin/dcode.lua' } })
+  for name in pairs(package.loaded) do
+    assert(not vim.startswith(name, 'dcode'), name .. ' is loaded')
+  end
+  local commands = vim.api.nvim_get_commands({})
+  t.eq({ true, true, true }, {
+    commands.Dcode ~= nil,
+    commands.DcodeUndo.bang,
+    commands.DcodeRedo ~= nil,
+  })
+  for _, name in ipairs({ 'accept', 'reject', 'accept-all', 'next', 'mode', 'answer' }) do
+    assert(vim.fn.maparg('<Plug>(dcode-' .. name .. ')', 'n') ~= '', name)
+  end
+  assert(vim.fn.maparg('<Plug>(dcode-accept)', 'x') ~= '')
+end
+
+function M.a_missing_library_says_what_was_tried_and_what_to_type(t)
+  local native = require('dcode.native')
+  local candidates = native.candidates('/nowhere')
+  t.eq('/nowhere/target/release/libdcode', (candidates[1]:gsub('%.%w+$', '')))
+  t.eq(6, #candidates)
+  native.use(nil)
+  local own_root = native.root
+  native.root = function()
+    return '/nowhere'
+  end
+  local lib, why = native.load()
+  native.root = own_root
+  t.eq(nil, lib)
+  for _, path in ipairs(candidates) do
+    assert(why:find(path, 1, true), path)
+  end
+  assert(why:find('cd /nowhere && cargo build --release', 1, true), why)
+end
+
+function M.options_are_a_table_or_a_function(t)
+  local config = require('dcode.config')
+  config.setup({ ascii = true, chat = { width = 70 }, keys = { accept = 'ga', reject = false } })
+  t.eq({ true, 70, 'ga', false, ']h' }, {
+    config.get().ascii,
+    config.get().chat.width,
+    config.get().keys.accept,
+    config.get().keys.reject,
+    config.get().keys.next,
+  })
+  t.eq({}, config.problems())
+  config.setup({ ascii = 'yes', chat = { widht = 3 }, keys = { acept = 'x' }, on_x = print })
+  t.eq(false, config.get().ascii)
+  local all = table.concat(config.problems(), '\n')
+  for _, words in ipairs({ 'ascii', 'chat.widht', 'width', 'keys.acept', 'accept' }) do
+    assert(all:find(words, 1, true), words .. ' in ' .. all)
+  end
+  vim.g.dcode = nil
+  config.setup()
+end
+
+function M.review_keys_come_and_go_and_take_nothing(t)
+  local keymaps = require('dcode.keymaps')
+  local buf = vim.api.nvim_create_buf(true, false)
+  vim.keymap.set('n', ']h', 'own', { buffer = buf })
+  local function maps()
+    local out = {}
+    for _, map in ipairs(vim.api.nvim_buf_get_keymap(buf, 'n')) do
+      out[map.lhs] = map.rhs
+    end
+    return out
+  end
+  local before = maps()
+  keymaps.attach(buf)
+  keymaps.attach(buf)
+  t.eq('own', maps()[']h'])
+  t.eq('<Plug>(dcode-prev)', maps()['[h'])
+  t.eq('<Plug>(dcode-accept)', maps()['\\a'])
+  keymaps.detach(buf)
+  t.eq(before, maps())
+  t.eq('\\a', keymaps.shown('accept'))
+  vim.api.nvim_buf_delete(buf, { force = true })
+end
+
+function M.texts_of_others_are_not_evaluated_in_the_state_line(t)
+  local line = require('dcode.ui.state_line')
+  local signs = require('dcode.ui.signs').get()
+  local words = { kind = 'running', text = 'bash echo %{system("x")} 100%', queued = 1, hunks = 2 }
+  local got = line.state(words, 90, signs, 0)
+  local shown = vim.api.nvim_eval_statusline(got, { maxwidth = 90 }).str
+  assert(shown:find('echo %{system("x")} 100%', 1, true), shown)
+  assert(shown:find('<C-c> stop · 1 queued · 2 hunks wait', 1, true), shown)
+  t.eq(90, vim.api.nvim_strwidth(shown))
+  shown = vim.api.nvim_eval_statusline(line.state(words, 40, signs, 0), { maxwidth = 40 }).str
+  assert(shown:find('bash echo', 1, true), shown)
+end
+
+function M.the_head_shows_model_mode_and_meter(t)
+  local line = require('dcode.ui.state_line')
+  local s = {
+    model = 'deepseek:v4-flash',
+    mode = 'manual',
+    scripted = true,
+    usage = {
+      input_tokens = 100,
+      cached_tokens = 91,
+      context_tokens = 12,
+      context_window = 100,
+    },
+  }
+  local shown = vim.api.nvim_eval_statusline(
+    line.head(s, 80, require('dcode.ui.signs').get()),
+    { maxwidth = 80 }
+  ).str
+  assert(shown:find('dcode · v4-flash (scripted) · manual', 1, true), shown)
+  assert(shown:find('ctx 12% · cache 91%', 1, true), shown)
+end
+
+function M.health_runs_without_a_library(t)
+  require('dcode.native').use({ protocol_version = 1 })
+  vim.cmd.checkhealth('dcode')
+  local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+  vim.cmd.bwipeout({ bang = true })
+  t.eq(nil, text:find('Failed to run healthcheck', 1, true))
+  assert(text:find('protocol 1', 1, true), text)
+end
+
+return M

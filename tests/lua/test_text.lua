@@ -1,0 +1,52 @@
+-- Cutting, wrapping, nearest names.
+local text = require('dcode.ui.text')
+local nearest = require('dcode.nearest')
+
+local M = {}
+
+function M.cut_counts_cells(t)
+  t.eq('abc', text.cut('abc', 3))
+  t.eq('ab…', text.cut('abcd', 3))
+  t.eq('日…', text.cut('日本語', 4))
+  t.eq('…', text.cut('日本語', 1))
+  t.eq('', text.cut('abc', 0))
+end
+
+function M.wrap_loses_nothing_and_fits(t)
+  local words =
+    'cargo test --all-features && echo 日本語日本語日本語 verylongwordwithoutanyblank'
+  for cells = 4, 40 do
+    local lines = text.wrap(words, cells)
+    for _, line in ipairs(lines) do
+      assert(vim.api.nvim_strwidth(line) <= cells, ('%q is wider than %d'):format(line, cells))
+    end
+    t.eq((words:gsub(' ', '')), (table.concat(lines):gsub(' ', '')))
+  end
+  t.eq({ 'a', '', '  b' }, text.wrap('a\n\n  b', 20))
+end
+
+function M.flow_keeps_words_whole(t)
+  t.eq({ 'aa · bb', 'cc' }, text.flow({ 'aa', 'bb', 'cc' }, ' · ', 8))
+end
+
+function M.durations(t)
+  t.eq({ '12 ms', '2.3 s', '4:05', '0:04' }, {
+    text.duration(12),
+    text.duration(2300),
+    text.duration(245000),
+    text.clock(4900),
+  })
+end
+
+function M.one_line_has_no_control_characters(t)
+  t.eq('a b?c', text.line('a\n\tb\27c'))
+end
+
+function M.nearest_name(t)
+  t.eq('undo', nearest.find('udno', { 'stop', 'undo', 'redo' }))
+  t.eq('review', nearest.find('rev', { 'redo', 'review' }))
+  t.eq(nil, nearest.find('zebra', { 'stop', 'undo' }))
+  t.eq(2, nearest.distance('abc', 'axcd'))
+end
+
+return M

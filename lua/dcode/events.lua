@@ -155,8 +155,18 @@ function M.dispatch(ev)
 end
 
 local planned = false
+---@type uv.uv_timer_t?
+local breath
 
---- Empties the engine's queue, 64 events a round.
+--- Plans the next round through a timer: a callback scheduled from a scheduled callback runs at once and
+--- would keep keys and the screen waiting.
+local function go_on()
+  planned = true
+  breath = breath or assert(vim.uv.new_timer())
+  breath:start(0, 0, vim.schedule_wrap(M.drain))
+end
+
+--- Takes at most 64 events out of the engine's queue.
 function M.drain()
   planned = false
   local native = session.state.native
@@ -173,7 +183,7 @@ function M.drain()
   end
   log.guard('state', require('dcode.status').update)
   if batch.more then
-    M.on_wake()
+    go_on()
   end
 end
 

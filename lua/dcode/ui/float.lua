@@ -94,6 +94,7 @@ end
 ---@param opts dcode.FloatOpts
 ---@return dcode.Float?
 function M.open(opts)
+  require('dcode.ui.groups').setup()
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].filetype = opts.filetype
@@ -143,7 +144,7 @@ end
 --- Shows lines with marks and fits the window to them.
 ---@param lines string[]
 ---@param marks dcode.Mark[]
----@param opts? { title?: string, footer?: string, max_height?: integer }
+---@param opts? { title?: string, footer?: string, keys?: string } `keys` stand above text that is too long
 function Float:set(lines, marks, opts)
   if not self:valid() then
     return
@@ -158,6 +159,11 @@ function Float:set(lines, marks, opts)
     M.mark(self.buf, ns, mark, 0)
   end
   self:fit()
+  local keys = opts and opts.keys
+  local scrolls = keys and vim.api.nvim_win_get_height(self.win) < #lines
+  vim.wo[self.win].winbar = scrolls
+      and '%#DcodeHint# ' .. require('dcode.ui.state_line').escape(keys)
+    or ''
 end
 
 --- Places the window anew, for example after the screen changed its size.

@@ -120,6 +120,7 @@ local function draw()
   open:set(drawn.lines, drawn.marks, {
     title = ('dcode asks %s %s'):format(sep, p.view:title()),
     footer = footer(p.view),
+    keys = drawn.keys,
   })
 end
 

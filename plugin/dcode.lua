@@ -1,4 +1,5 @@
--- Commands and <Plug> maps. Nothing is required, and no library is loaded, before one of them is used.
+-- Commands and <Plug> maps. Nothing is required, and no library is loaded, before one of them is
+-- used.
 if vim.g.loaded_dcode then
   return
 end

@@ -1,6 +1,7 @@
 --- Takes events out of the engine and hands each to its handler.
 ---
---- The engine wakes us; we drain at most 64 events a round and let the editor breathe between rounds.
+--- The engine wakes us; we drain at most 64 events a round and let the editor breathe between
+--- rounds.
 local M = {}
 
 local session = require('dcode.session')
@@ -35,7 +36,8 @@ local function transcript()
   return require('dcode.ui.transcript')
 end
 
---- What an event does beyond the state of the session. One entry a type; `nothing` says so on purpose.
+--- What an event does beyond the state of the session. One entry a type; `nothing` says so on
+--- purpose.
 ---@type table<string, fun(ev: table)>
 M.handlers = {}
 local on = M.handlers
@@ -158,8 +160,8 @@ local planned = false
 ---@type uv.uv_timer_t?
 local breath
 
---- Plans the next round through a timer: a callback scheduled from a scheduled callback runs at once and
---- would keep keys and the screen waiting.
+--- Plans the next round through a timer: a callback scheduled from a scheduled callback runs at
+--- once and would keep keys and the screen waiting.
 local function go_on()
   planned = true
   breath = breath or assert(vim.uv.new_timer())

@@ -144,7 +144,8 @@ end
 --- Shows lines with marks and fits the window to them.
 ---@param lines string[]
 ---@param marks dcode.Mark[]
----@param opts? { title?: string, footer?: string, keys?: string } `keys` stand above text that is too long
+--- `keys` stand above text that is too long for the window.
+---@param opts? { title?: string, footer?: string, keys?: string }
 function Float:set(lines, marks, opts)
   if not self:valid() then
     return

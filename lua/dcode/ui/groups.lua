@@ -29,7 +29,8 @@ end
 
 local defined = false
 
---- Defines the groups, now and after every `:colorscheme`. A group that the person has defined stays.
+--- Defines the groups, now and after every `:colorscheme`. A group that the person has defined
+--- stays.
 function M.setup()
   if defined then
     return

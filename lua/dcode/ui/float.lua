@@ -70,6 +70,8 @@ local function config(opts, height)
   local edge, has_edge = border()
   local frame = has_edge and 2 or 0
   local width = M.width(opts.width, opts.place)
+  -- Without an edge the title stands in the window bar, which takes a line.
+  height = height + (has_edge and 0 or 1)
   local room = vim.o.lines - vim.o.cmdheight - frame - 1
   height = math.max(math.min(height, opts.max_height or room, room), 1)
   local out = { relative = 'editor', width = width, height = height, border = edge, zindex = 60 }
@@ -160,11 +162,25 @@ function Float:set(lines, marks, opts)
     M.mark(self.buf, ns, mark, 0)
   end
   self:fit()
-  local keys = opts and opts.keys
-  local scrolls = keys and vim.api.nvim_win_get_height(self.win) < #lines
-  vim.wo[self.win].winbar = scrolls
-      and '%#DcodeHint# ' .. require('dcode.ui.state_line').escape(keys)
-    or ''
+  self:set_bar(opts and opts.keys)
+end
+
+--- The window bar: the title where there is no edge for it, the keys where the last lines are cut off.
+---@param keys? string
+function Float:set_bar(keys)
+  local escape = require('dcode.ui.state_line').escape
+  local parts = {}
+  local _, has_edge = border()
+  if not has_edge then
+    parts[1] = '%#DcodeTitle# ' .. escape(self.opts.title) .. ' '
+  end
+  if keys and vim.api.nvim_win_get_height(self.win) < self.height then
+    parts[#parts + 1] = '%#DcodeHint# ' .. escape(keys)
+  end
+  if not has_edge and self.opts.footer then
+    parts[#parts + 1] = '%=%#DcodeHint#' .. escape(self.opts.footer) .. ' '
+  end
+  vim.wo[self.win].winbar = table.concat(parts)
 end
 
 --- Places the window anew, for example after the screen changed its size.

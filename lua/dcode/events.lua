@@ -94,19 +94,19 @@ end
 
 function on.request(ev)
   local kind = ev.request.kind
-  if kind == 'read_buffer' then
-    require('dcode.buffers').answer(ev.id, ev.request)
+  if kind == 'approval' or kind == 'question' then
+    M.fire('Request', { id = ev.id, kind = kind })
+    require('dcode.requests').route(ev.id, ev.request)
   elseif kind == 'apply_edits' then
     require('dcode.review.queue').push(ev.id, ev.request)
   else
-    M.fire('Request', { id = ev.id, kind = kind })
-    require('dcode.requests').route(ev.id, ev.request)
+    require('dcode.buffers').answer(ev.id, ev.request)
   end
 end
 
 function on.request_closed(ev)
+  require('dcode.ui.prompts').close(ev.id)
   require('dcode.review.queue').closed(ev.id)
-  require('dcode.ui.prompts').close(ev.id, ev.outcome)
 end
 
 function on.hunks_changed(ev)

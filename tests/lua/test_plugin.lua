@@ -1,4 +1,7 @@
 -- The plugin file, the loader, the options, the keys.
+package.path = vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2)) .. '/?.lua;' .. package.path
+require('support.fake_native').stub_review()
+
 local M = {}
 
 local root = require('dcode.native').root()
@@ -128,7 +131,7 @@ function M.the_manual_names_every_group_option_key_and_event(t)
   local function has(words)
     t.eq({ words, true }, { words, doc:find(words, 1, true) ~= nil })
   end
-  for name, link in pairs(require('dcode.ui.groups').LINKS) do
+  for name, link in pairs(require('dcode.highlights').LINKS) do
     assert(doc:find('%*' .. name .. '%*%s+' .. link), name .. ' or its link is not in the manual')
   end
   local defaults = require('dcode.config').defaults

@@ -96,7 +96,7 @@ end
 ---@param opts dcode.FloatOpts
 ---@return dcode.Float?
 function M.open(opts)
-  require('dcode.ui.groups').setup()
+  require('dcode.highlights').setup()
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].filetype = opts.filetype
@@ -165,7 +165,8 @@ function Float:set(lines, marks, opts)
   self:set_bar(opts and opts.keys)
 end
 
---- The window bar: the title where there is no edge for it, the keys where the last lines are cut off.
+--- The window bar: the title where there is no edge for it, the keys where the last lines are
+--- cut off.
 ---@param keys? string
 function Float:set_bar(keys)
   local escape = require('dcode.ui.state_line').escape

@@ -113,7 +113,7 @@ function M.stub_review()
     stub('dcode.buffers', { changed = noop, answer = noop })
     stub('dcode.highlights', { LINKS = {}, setup = noop })
     stub('dcode.review.queue', { push = noop, closed = noop, drain = noop })
-    stub('dcode.review', { changed = noop })
+    stub('dcode.review', { changed = noop, watch = noop })
     stub('dcode.review.list', { open = noop })
     stub('dcode.review.actions', {
       accept = function(what)

@@ -1,4 +1,5 @@
--- Commands and <Plug> maps. Nothing is required, and no library is loaded, before one of them is used.
+-- Commands and <Plug> maps. Nothing is required, and no library is loaded, before one of them is
+-- used.
 if vim.g.loaded_dcode then
   return
 end
@@ -36,19 +37,23 @@ command('DcodeRedo', function()
 end, { nargs = 0, desc = 'Take back the last :DcodeUndo' })
 
 local function plug(name, modes, desc)
-  vim.keymap.set(modes, '<Plug>(dcode-' .. name .. ')', function()
+  local opts = { noremap = true, desc = 'dcode: ' .. desc }
+  opts.callback = function()
     require('dcode.keymaps').press(name)
-  end, { desc = 'dcode: ' .. desc })
+  end
+  for mode in modes:gmatch('.') do
+    vim.api.nvim_set_keymap(mode, '<Plug>(dcode-' .. name .. ')', '', opts)
+  end
 end
 
-plug('accept', { 'n', 'x' }, 'accept the hunk, or the selected lines')
-plug('reject', { 'n', 'x' }, 'reject the hunk, or the selected lines')
+plug('accept', 'nx', 'accept the hunk, or the selected lines')
+plug('reject', 'nx', 'reject the hunk, or the selected lines')
 plug('accept-file', 'n', 'accept all hunks of this file')
 plug('reject-file', 'n', 'reject all hunks of this file')
 plug('accept-all', 'n', 'accept all hunks')
 plug('reject-all', 'n', 'reject all hunks')
 plug('next', 'n', 'next hunk')
 plug('prev', 'n', 'previous hunk')
-plug('mode', { 'n', 'i' }, 'next permission mode')
+plug('mode', 'ni', 'next permission mode')
 plug('answer', 'n', 'go to the open question')
 plug('chat', 'n', 'open or close the chat')

@@ -1,7 +1,8 @@
 --- `:Dcode …` and the lines of the chat's input.
 ---
---- After `:Dcode` the first word is a subcommand only when all that follows fits it; else the whole line
---- is a prompt. `:Dcode -- …` is always a prompt. A line `/NAME …` of the input is `:Dcode NAME …`.
+--- After `:Dcode` the first word is a subcommand only when all that follows fits it; else the
+--- whole line is a prompt. `:Dcode -- …` is always a prompt. A line `/NAME …` of the input is
+--- `:Dcode NAME …`.
 local M = {}
 
 local subcommands = require('dcode.subcommands')

@@ -1,11 +1,11 @@
 --- The options that the Lua side itself uses, and the table that goes to the engine.
 ---
---- The engine checks every key and reports unknown ones; here only the shapes of `ascii`, `keys`, `chat`
---- and `review` are looked at.
+--- The engine checks every key and reports unknown ones; here only the shapes of `ascii`, `keys`,
+--- `chat` and `review` are looked at.
 local M = {}
 
 ---@class dcode.ChatConfig
----@field side 'auto'|'right'|'left'|'bottom' `auto`: right where 60 columns stay for the code, else bottom
+---@field side 'auto'|'right'|'left'|'bottom' `auto`: right where 60 columns stay, else bottom
 ---@field width number columns, or a part of the screen below 1
 ---@field height number lines of a bottom chat, or a part of the screen below 1
 ---@field idle_ms integer a float takes the cursor only when no key was pressed for so long

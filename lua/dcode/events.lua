@@ -1,6 +1,7 @@
 --- Takes events out of the engine and hands each to its handler.
 ---
---- The engine wakes us; we drain at most 64 events a round and let the editor breathe between rounds.
+--- The engine wakes us; we drain at most 64 events a round and let the editor breathe between
+--- rounds.
 local M = {}
 
 local session = require('dcode.session')
@@ -35,7 +36,8 @@ local function transcript()
   return require('dcode.ui.transcript')
 end
 
---- What an event does beyond the state of the session. One entry a type; `nothing` says so on purpose.
+--- What an event does beyond the state of the session. One entry a type; `nothing` says so on
+--- purpose.
 ---@type table<string, fun(ev: table)>
 M.handlers = {}
 local on = M.handlers
@@ -92,19 +94,19 @@ end
 
 function on.request(ev)
   local kind = ev.request.kind
-  if kind == 'read_buffer' then
-    require('dcode.buffers').answer(ev.id, ev.request)
+  if kind == 'approval' or kind == 'question' then
+    M.fire('Request', { id = ev.id, kind = kind })
+    require('dcode.requests').route(ev.id, ev.request)
   elseif kind == 'apply_edits' then
     require('dcode.review.queue').push(ev.id, ev.request)
   else
-    M.fire('Request', { id = ev.id, kind = kind })
-    require('dcode.requests').route(ev.id, ev.request)
+    require('dcode.buffers').answer(ev.id, ev.request)
   end
 end
 
 function on.request_closed(ev)
+  require('dcode.ui.prompts').close(ev.id)
   require('dcode.review.queue').closed(ev.id)
-  require('dcode.ui.prompts').close(ev.id, ev.outcome)
 end
 
 function on.hunks_changed(ev)
@@ -155,8 +157,18 @@ function M.dispatch(ev)
 end
 
 local planned = false
+---@type uv.uv_timer_t?
+local breath
 
---- Empties the engine's queue, 64 events a round.
+--- Plans the next round through a timer: a callback scheduled from a scheduled callback runs at
+--- once and would keep keys and the screen waiting.
+local function go_on()
+  planned = true
+  breath = breath or assert(vim.uv.new_timer())
+  breath:start(0, 0, vim.schedule_wrap(M.drain))
+end
+
+--- Takes at most 64 events out of the engine's queue.
 function M.drain()
   planned = false
   local native = session.state.native
@@ -173,7 +185,7 @@ function M.drain()
   end
   log.guard('state', require('dcode.status').update)
   if batch.more then
-    M.on_wake()
+    go_on()
   end
 end
 

@@ -86,7 +86,8 @@ function M.hunks(buf)
   return session.state.native.hunks({ buf = buf })
 end
 
---- Accepts hunks: `{buf=0, hunk=ID}`, `{buf=0, range={first, last}}`, `{buf=0, all=true}`, `{all=true}`.
+--- Accepts hunks: `{buf=0, hunk=ID}`, `{buf=0, range={first, last}}`, `{buf=0, all=true}`,
+--- `{all=true}`.
 ---@param what dcode.ReviewTarget
 ---@return integer? count, string? message
 function M.accept(what)

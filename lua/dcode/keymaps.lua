@@ -1,4 +1,5 @@
---- Every key: what the <Plug> maps do, the default maps while hunks wait, the maps of our own windows.
+--- Every key: what the <Plug> maps do, the default maps while hunks wait, the maps of our own
+--- windows.
 local M = {}
 
 local log = require('dcode.log')

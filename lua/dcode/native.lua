@@ -14,6 +14,8 @@ function M.root()
   return vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fn.fnamemodify(source, ':p'))))
 end
 
+local PLACES = { 'target/release/libdcode', 'target/debug/libdcode', 'lua/dcode/native' }
+
 --- Paths that are tried, in order.
 ---@param root? string
 ---@return string[]
@@ -21,12 +23,18 @@ function M.candidates(root)
   root = root or M.root()
   local ext = vim.uv.os_uname().sysname == 'Darwin' and { 'dylib', 'so' } or { 'so', 'dylib' }
   local paths = {}
-  for _, place in ipairs({ 'target/release/libdcode', 'target/debug/libdcode', 'lua/dcode/native' }) do
+  for _, place in ipairs(PLACES) do
     for _, e in ipairs(ext) do
       paths[#paths + 1] = ('%s/%s.%s'):format(root, place, e)
     end
   end
   return paths
+end
+
+---@param root string
+---@return string
+local function build_command(root)
+  return 'cd ' .. root .. ' && cargo build --release'
 end
 
 ---@param root string
@@ -37,7 +45,7 @@ local function advice(root, tried)
   for _, line in ipairs(tried) do
     lines[#lines + 1] = '  ' .. line
   end
-  lines[#lines + 1] = 'Type this in a shell:  cd ' .. root .. ' && cargo build --release'
+  lines[#lines + 1] = 'Type this in a shell:  ' .. build_command(root)
   return table.concat(lines, '\n')
 end
 
@@ -50,11 +58,11 @@ local function check(native, path)
   end
   if native.protocol_version ~= M.PROTOCOL then
     return nil,
-      ('%s speaks protocol %s, the Lua files speak %d. Type this in a shell:  cd %s && cargo build --release'):format(
+      ('%s speaks protocol %s, the Lua files speak %d. Type this in a shell:  %s'):format(
         path,
         tostring(native.protocol_version),
         M.PROTOCOL,
-        M.root()
+        build_command(M.root())
       )
   end
   return native

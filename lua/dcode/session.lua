@@ -72,6 +72,7 @@ function M.ensure()
   s.mode, s.scripted = info.mode or s.mode, info.scripted == true
   require('dcode.exit').watch()
   require('dcode.ui.prompts').watch_keys()
+  require('dcode.review').watch()
   for _, notice in ipairs(info.notices or {}) do
     require('dcode.events').dispatch(vim.tbl_extend('keep', { type = 'notice' }, notice))
   end

@@ -1,24 +1,68 @@
 ---@meta
 --- The words that Lua and Rust share. The Rust side (`src/protocol/`) is the source.
 
+---@class dcode.Batch
+---@field events dcode.Event[]
+---@field more boolean whether more wait
+
+---@class dcode.ConfigRow
+---@field key string
+---@field value any
+---@field source string
+
 ---@class dcode.Native
 ---@field protocol_version integer
 ---@field start fun(opts: table): table?, string?
 ---@field submit fun(op: dcode.Op): any?, string?
----@field poll fun(opts: { max: integer }): { events: dcode.Event[], more: boolean }?, string?
+---@field poll fun(opts: { max: integer }): dcode.Batch?, string?
 ---@field review fun(opts: table): any?, string?
 ---@field hunks fun(opts: table): dcode.Hunk[]?, string?
 ---@field status fun(opts: table): dcode.Status?, string?
----@field config fun(opts: table): { key: string, value: any, source: string }[]?, string?
+---@field config fun(opts: table): dcode.ConfigRow[]?, string?
 ---@field stop fun(opts: { timeout_ms: integer }): boolean?, string?
 
----@alias dcode.OpType 'prompt'|'interrupt'|'call'|'cancel_call'|'explain'|'reply'|'undo'|'redo'|'reviewed'|'reject'|'set_mode'|'set_model'|'new_session'|'shutdown'
+---@alias dcode.OpType
+---| 'prompt'
+---| 'interrupt'
+---| 'call'
+---| 'cancel_call'
+---| 'explain'
+---| 'reply'
+---| 'undo'
+---| 'redo'
+---| 'reviewed'
+---| 'reject'
+---| 'set_mode'
+---| 'set_model'
+---| 'new_session'
+---| 'shutdown'
 
 ---@class dcode.Op
 ---@field type dcode.OpType
 ---@field [string] any
 
----@alias dcode.EventType 'session_started'|'turn_started'|'turn_finished'|'text_delta'|'reasoning_delta'|'tool_started'|'tool_progress'|'tool_finished'|'files_changed'|'todo_updated'|'request'|'request_closed'|'hunks_changed'|'usage'|'mode_changed'|'model_changed'|'notice'|'call_finished'|'explained'|'restored'|'stopped'
+---@alias dcode.EventType
+---| 'session_started'
+---| 'turn_started'
+---| 'turn_finished'
+---| 'text_delta'
+---| 'reasoning_delta'
+---| 'tool_started'
+---| 'tool_progress'
+---| 'tool_finished'
+---| 'files_changed'
+---| 'todo_updated'
+---| 'request'
+---| 'request_closed'
+---| 'hunks_changed'
+---| 'usage'
+---| 'mode_changed'
+---| 'model_changed'
+---| 'notice'
+---| 'call_finished'
+---| 'explained'
+---| 'restored'
+---| 'stopped'
 
 ---@class dcode.Event
 ---@field type dcode.EventType

@@ -1,7 +1,8 @@
 --- Calls that wait for the agent without stopping the event loop.
 ---
---- `vim.wait` nests last-in first-out and serves no keys, so: no wait inside an `on_request`, none where
---- the editor cannot be edited, and a float that opens meanwhile gets its keys from here.
+--- `vim.wait` nests last-in first-out and serves no keys, so: no wait inside an `on_request`,
+--- none where the editor cannot be edited, and a float that opens meanwhile gets its keys from
+--- here.
 local M = {}
 
 local session = require('dcode.session')

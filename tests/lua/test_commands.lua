@@ -67,10 +67,8 @@ function M.completion(t)
 end
 
 function M.every_subcommand_has_help(t)
-  local doc = table.concat(
-    vim.fn.readfile(vim.fs.dirname(require('dcode.native').root() .. '/doc/x') .. '/dcode.txt'),
-    '\n'
-  )
+  local doc =
+    table.concat(vim.fn.readfile(require('dcode.native').root() .. '/doc/dcode.txt'), '\n')
   for _, name in ipairs(require('dcode.subcommands').names()) do
     t.eq({ name, true }, { name, doc:find('*dcode-command-' .. name .. '*', 1, true) ~= nil })
   end

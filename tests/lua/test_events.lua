@@ -44,7 +44,7 @@ function M.ops_are_those_of_the_wire(t)
   local types =
     table.concat(vim.fn.readfile(require('dcode.native').root() .. '/lua/dcode/types.lua'), '\n')
   local mine = {}
-  for name in types:match('dcode.OpType ([^\n]*)'):gmatch("'([%w_]+)'") do
+  for name in types:match('dcode.OpType\n(.-)\n\n'):gmatch("'([%w_]+)'") do
     mine[#mine + 1] = name
   end
   t.eq(wire, mine)

@@ -1,4 +1,7 @@
 -- The plugin file, the loader, the options, the keys.
+package.path = vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2)) .. '/?.lua;' .. package.path
+require('support.fake_native').stub_review()
+
 local M = {}
 
 local root = require('dcode.native').root()
@@ -121,6 +124,30 @@ function M.the_head_shows_model_mode_and_meter(t)
   ).str
   assert(shown:find('dcode · v4-flash (scripted) · manual', 1, true), shown)
   assert(shown:find('ctx 12% · cache 91%', 1, true), shown)
+end
+
+function M.the_manual_names_every_group_option_key_and_event(t)
+  local doc = table.concat(vim.fn.readfile(root .. '/doc/dcode.txt'), '\n')
+  local function has(words)
+    t.eq({ words, true }, { words, doc:find(words, 1, true) ~= nil })
+  end
+  for name, link in pairs(require('dcode.highlights').LINKS) do
+    assert(doc:find('%*' .. name .. '%*%s+' .. link), name .. ' or its link is not in the manual')
+  end
+  local defaults = require('dcode.config').defaults
+  for name, lhs in pairs(defaults.keys) do
+    has(("%s = '%s'"):format(name, lhs))
+  end
+  for name, value in pairs(defaults.chat) do
+    has(('%s = %s'):format(name, vim.inspect(value):gsub('"', "'")))
+  end
+  local events = table.concat(vim.fn.readfile(root .. '/lua/dcode/events.lua'), '\n')
+  for name in events:gmatch("M%.fire%('(%w+)'") do
+    has('*Dcode' .. name .. '*')
+  end
+  for name in pairs(require('dcode')) do
+    has('*dcode.' .. name .. '()*')
+  end
 end
 
 function M.health_runs_without_a_library(t)

@@ -18,14 +18,11 @@ local function asking()
     end, 5)
     fake.on.reply = function(op)
       local ok = op.reply.decision ~= 'deny'
-      fake.emit(
-        { type = 'request_closed', id = op.request, outcome = 'answered' },
-        {
-          type = 'call_finished',
-          ticket = ticket,
-          result = { ok = ok, text = 't', decision = 'ask' },
-        }
-      )
+      fake.emit({ type = 'request_closed', id = op.request, outcome = 'answered' }, {
+        type = 'call_finished',
+        ticket = ticket,
+        result = { ok = ok, text = 't', decision = 'ask' },
+      })
     end
   end
 end

@@ -9,8 +9,8 @@ M.EXIT = EXIT
 ---@field err fun(text: string)
 ---@field line fun(fn: fun(line: string?))
 
---- Events that are the editor's own business.
-local PRIVATE = { read_buffer = true, apply_edits = true }
+--- Requests for the person; the others are the editor's own business.
+local PUBLIC = { approval = true, question = true }
 
 ---@param args dcode.CliArgs
 ---@param io dcode.CliIo
@@ -18,7 +18,7 @@ local function watch(args, io)
   local text = require('dcode.ui.text')
   local titles = {}
   require('dcode.events').listen(function(ev)
-    if args.json and not (ev.type == 'request' and PRIVATE[ev.request.kind]) then
+    if args.json and (ev.type ~= 'request' or PUBLIC[ev.request.kind]) then
       io.out(vim.json.encode(ev) .. '\n')
     end
     if ev.type == 'tool_started' then

@@ -153,6 +153,7 @@ function View:put_keys(out, cells)
     words[#words + 1] = self.whole and 'v less' or 'v view'
   end
   words[#words + 1] = 'q later'
+  out.keys = table.concat(words, '   ')
   for _, line in ipairs(text.flow(words, '   ', cells)) do
     put(out, line, 'DcodeHint')
     local row, start = #out.lines - 1, 1

@@ -140,6 +140,7 @@ end
 ---@param opts? { enter?: boolean } whether the cursor goes to the input
 function M.open(opts)
   watch()
+  require('dcode.highlights').setup()
   if not M.window() then
     open_window()
     require('dcode.ui.input').open(win)

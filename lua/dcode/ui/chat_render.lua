@@ -15,6 +15,7 @@ local text_of = require('dcode.ui.transcript').text_of
 ---@class dcode.Drawn
 ---@field lines string[]
 ---@field marks dcode.Mark[]
+---@field keys? string the keys in one line, for a float that is too small to show its last lines
 
 ---@class dcode.RenderOpts
 ---@field width integer

@@ -1,7 +1,7 @@
 --- Keeps the chat buffer equal to the transcript.
 ---
---- Text that streams in is written at most every 16 ms, with one `nvim_buf_set_text` a batch. The buffer
---- may be wiped at any time: the transcript stays and the next `buffer()` draws it again.
+--- Text that streams in is written at most every 16 ms, with one `nvim_buf_set_text` a batch. The
+--- buffer may be wiped at any time: the transcript stays and the next `buffer()` draws it again.
 local M = {}
 
 local transcript = require('dcode.ui.transcript')

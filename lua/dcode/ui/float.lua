@@ -70,6 +70,8 @@ local function config(opts, height)
   local edge, has_edge = border()
   local frame = has_edge and 2 or 0
   local width = M.width(opts.width, opts.place)
+  -- Without an edge the title stands in the window bar, which takes a line.
+  height = height + (has_edge and 0 or 1)
   local room = vim.o.lines - vim.o.cmdheight - frame - 1
   height = math.max(math.min(height, opts.max_height or room, room), 1)
   local out = { relative = 'editor', width = width, height = height, border = edge, zindex = 60 }
@@ -94,6 +96,7 @@ end
 ---@param opts dcode.FloatOpts
 ---@return dcode.Float?
 function M.open(opts)
+  require('dcode.highlights').setup()
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].filetype = opts.filetype
@@ -143,7 +146,8 @@ end
 --- Shows lines with marks and fits the window to them.
 ---@param lines string[]
 ---@param marks dcode.Mark[]
----@param opts? { title?: string, footer?: string, max_height?: integer }
+--- `keys` stand above text that is too long for the window.
+---@param opts? { title?: string, footer?: string, keys?: string }
 function Float:set(lines, marks, opts)
   if not self:valid() then
     return
@@ -158,6 +162,26 @@ function Float:set(lines, marks, opts)
     M.mark(self.buf, ns, mark, 0)
   end
   self:fit()
+  self:set_bar(opts and opts.keys)
+end
+
+--- The window bar: the title where there is no edge for it, the keys where the last lines are
+--- cut off.
+---@param keys? string
+function Float:set_bar(keys)
+  local escape = require('dcode.ui.state_line').escape
+  local parts = {}
+  local _, has_edge = border()
+  if not has_edge then
+    parts[1] = '%#DcodeTitle# ' .. escape(self.opts.title) .. ' '
+  end
+  if keys and vim.api.nvim_win_get_height(self.win) < self.height then
+    parts[#parts + 1] = '%#DcodeHint# ' .. escape(keys)
+  end
+  if not has_edge and self.opts.footer then
+    parts[#parts + 1] = '%=%#DcodeHint#' .. escape(self.opts.footer) .. ' '
+  end
+  vim.wo[self.win].winbar = table.concat(parts)
 end
 
 --- Places the window anew, for example after the screen changed its size.

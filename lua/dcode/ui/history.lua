@@ -21,7 +21,8 @@ function M.add(text)
   at = #sent + 1
 end
 
---- The older (-1) or newer (+1) prompt; nil at the end. What was being typed is kept and comes back.
+--- The older (-1) or newer (+1) prompt; nil at the end. What was being typed is kept and comes
+--- back.
 ---@param step -1|1
 ---@param current string what stands in the input now
 ---@return string?

@@ -133,9 +133,10 @@ function M.open(chat)
     statuscolumn = '%#DcodeTitle#%{v:lnum == 1 && v:virtnum == 0 ? " ' .. sign .. ' " : "   "}',
   })
   if vim.o.laststatus ~= 3 then
-    local hint = ' <CR> send · <S-CR> or <C-j> new line · <Up> earlier · g? keys'
+    local hint = ' <CR> send · <C-j> new line · <Up> earlier · g? keys'
     vim.wo[win].statusline = '%#DcodeHint#'
       .. require('dcode.ui.state_line').escape(hint:gsub('·', require('dcode.ui.signs').get().sep))
+      .. '%<'
   end
   placeholder()
   fit()

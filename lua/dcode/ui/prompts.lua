@@ -1,7 +1,7 @@
 --- The queue of requests that wait for the person; one float at a time.
 ---
---- A float opens without the cursor and takes it only when no key was pressed for a while and the person
---- is in no other mode than Normal, so that nothing typed for another window answers it.
+--- A float opens without the cursor and takes it only when no key was pressed for a while and the
+--- person is in no other mode than Normal, so that nothing typed for another window answers it.
 local M = {}
 
 local float = require('dcode.ui.float')
@@ -120,6 +120,7 @@ local function draw()
   open:set(drawn.lines, drawn.marks, {
     title = ('dcode asks %s %s'):format(sep, p.view:title()),
     footer = footer(p.view),
+    keys = drawn.keys,
   })
 end
 

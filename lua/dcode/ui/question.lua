@@ -1,4 +1,5 @@
---- The float for questions of the model: one after another, single or multiple choice, free words, skip.
+--- The float for questions of the model: one after another, single or multiple choice, free
+--- words, skip.
 local M = {}
 
 local text = require('dcode.ui.text')
@@ -74,8 +75,8 @@ function View:progress()
   return n > 1 and ('%d/%d'):format(self.at, n) or nil
 end
 
---- Rows that can be chosen: the options, and the person's own words. A question without options can only
---- be skipped.
+--- Rows that can be chosen: the options, and the person's own words. A question without options
+--- can only be skipped.
 ---@return integer
 function View:rows()
   local n = #self:question().options
@@ -116,7 +117,8 @@ function View:put_options(out, cells)
     if option and option.description and option.description ~= '' then
       label = text.pad(text.cut(label, widest), widest)
       local indent = vim.api.nvim_strwidth(head) + widest + 2
-      for n, part in ipairs(text.wrap(text.line(option.description), math.max(cells - indent, 12))) do
+      local room = math.max(cells - indent, 12)
+      for n, part in ipairs(text.wrap(text.line(option.description), room)) do
         if n == 1 then
           put(out, head .. label .. '  ' .. part)
           out.marks[#out.marks + 1] = {

@@ -58,8 +58,8 @@ local function chop(word, cells)
   return out
 end
 
---- Wraps text at blanks; its own line breaks and indents stay. No character is lost but the blank at a
---- break.
+--- Wraps text at blanks; its own line breaks and indents stay. No character is lost but the blank
+--- at a break.
 ---@param text string
 ---@param cells integer
 ---@return string[]

@@ -10,8 +10,8 @@ support.stub_review()
 local fake = support.new()
 require('dcode.native').use(fake)
 
-local function finish(turn, reason, text, message)
-  fake.emit({ type = 'turn_finished', turn = turn, reason = reason, text = text, message = message })
+local function finish(turn, reason, text, why)
+  fake.emit({ type = 'turn_finished', turn = turn, reason = reason, text = text, message = why })
 end
 
 local start = fake.start
@@ -31,20 +31,16 @@ function fake.on.prompt(op, turn)
     fake.emit({ type = 'turn_started', turn = turn, text = op.text })
     local verb, rest = op.text:match('^(%S+)%s*(.*)$')
     if verb == 'say' then
-      fake.emit(
-        { type = 'tool_started', call = 'c', step = 1, tool = 'ls', title = '.' },
-        {
-          type = 'tool_finished',
-          call = 'c',
-          step = 1,
-          tool = 'ls',
-          outcome = 'ok',
-          summary = '3 entries',
-          text = '',
-          elapsed_ms = 1,
-        },
-        { type = 'text_delta', turn = turn, text = rest }
-      )
+      fake.emit({ type = 'tool_started', call = 'c', step = 1, tool = 'ls', title = '.' }, {
+        type = 'tool_finished',
+        call = 'c',
+        step = 1,
+        tool = 'ls',
+        outcome = 'ok',
+        summary = '3 entries',
+        text = '',
+        elapsed_ms = 1,
+      }, { type = 'text_delta', turn = turn, text = rest })
       finish(turn, 'done', rest)
     elseif verb == 'flags' then
       finish(turn, 'done', vim.json.encode({ fake.started.flags, fake.started.human }))

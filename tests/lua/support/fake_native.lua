@@ -111,8 +111,9 @@ function M.stub_review()
   local function noop() end
   if #vim.api.nvim_get_runtime_file('lua/dcode/buffers.lua', false) == 0 then
     stub('dcode.buffers', { changed = noop, answer = noop })
+    stub('dcode.highlights', { LINKS = {}, setup = noop })
     stub('dcode.review.queue', { push = noop, closed = noop, drain = noop })
-    stub('dcode.review', { changed = noop })
+    stub('dcode.review', { changed = noop, watch = noop })
     stub('dcode.review.list', { open = noop })
     stub('dcode.review.actions', {
       accept = function(what)

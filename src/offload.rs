@@ -25,7 +25,11 @@ impl OffloadDir {
     /// The folder of `session` under `tmp` (the system's folder for temporary files). Made at first use.
     pub fn new(tmp: &Path, session: &str) -> Self {
         let uid = rustix::process::getuid().as_raw();
-        Self { base: tmp.join(format!("dcode-{uid}")), session: session.into(), next: AtomicU32::new(1) }
+        Self {
+            base: tmp.join(format!("dcode-{uid}")),
+            session: session.into(),
+            next: AtomicU32::new(1),
+        }
     }
 
     /// `text` as it is, when it is short enough; else its start, and where the whole can be read.
@@ -58,7 +62,11 @@ impl OffloadDir {
         private_dir(&dir)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = dir.join(format!("{number:04}-{name}.txt"));
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?;
         io::Write::write_all(&mut file, text.as_bytes())?;
         Ok(path)
     }
@@ -83,7 +91,10 @@ fn private_dir(dir: &Path) -> io::Result<()> {
             if ours && meta.permissions().mode() & 0o077 == 0 {
                 Ok(())
             } else {
-                Err(io::Error::other(format!("{} is not a private folder of this user", dir.display())))
+                Err(io::Error::other(format!(
+                    "{} is not a private folder of this user",
+                    dir.display()
+                )))
             }
         }
         Err(error) => Err(error),
@@ -107,7 +118,11 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let dir = OffloadDir::new(tmp.path(), "s");
         assert_eq!(dir.fit("bash", "ok\n".into()), "ok\n");
-        assert_eq!(fs::read_dir(tmp.path()).unwrap().count(), 0, "nothing is made before it is needed");
+        assert_eq!(
+            fs::read_dir(tmp.path()).unwrap().count(),
+            0,
+            "nothing is made before it is needed"
+        );
     }
 
     #[test]
@@ -116,9 +131,19 @@ mod tests {
         let dir = OffloadDir::new(tmp.path(), "s");
         let text: String = (0..3000).map(|at| format!("line {at} é\n")).collect();
         let fitted = dir.fit("bash", text.clone());
-        assert!(fitted.starts_with("line 0 é\n") && fitted.len() < 10_000, "{}", fitted.len());
+        assert!(
+            fitted.starts_with("line 0 é\n") && fitted.len() < 10_000,
+            "{}",
+            fitted.len()
+        );
         assert!(fitted.contains("3000 lines"));
-        let path = fitted.split(" is in ").nth(1).unwrap().split(": read").next().unwrap();
+        let path = fitted
+            .split(" is in ")
+            .nth(1)
+            .unwrap()
+            .split(": read")
+            .next()
+            .unwrap();
         assert_eq!(fs::read_to_string(path).unwrap(), text);
         assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
         let parent = Path::new(path).parent().unwrap();

@@ -115,7 +115,10 @@ impl Dispatcher {
         let elapsed = started.elapsed();
         let finished = match result {
             Ok(output) => self.finished(tool.name(), output, decision),
-            Err(ToolError::Cancelled) => Finished { decision, ..Finished::cancelled() },
+            Err(ToolError::Cancelled) => Finished {
+                decision,
+                ..Finished::cancelled()
+            },
             Err(ToolError::Denied { reason }) => {
                 Finished::without_run(Outcome::Denied, reason, "denied", decision)
             }
@@ -147,7 +150,10 @@ impl Dispatcher {
         let answer = match self.human.approve(approval).await {
             Ok(answer) => answer,
             Err(HumanError::Cancelled) => {
-                return Err(Finished { decision: Decision::Ask, ..Finished::cancelled() });
+                return Err(Finished {
+                    decision: Decision::Ask,
+                    ..Finished::cancelled()
+                });
             }
             Err(HumanError::Absent) => {
                 let text = format!(
@@ -155,7 +161,12 @@ impl Dispatcher {
                      should allow.",
                     verdict.reason
                 );
-                return Err(Finished::without_run(Outcome::Denied, text, "denied", Decision::Deny));
+                return Err(Finished::without_run(
+                    Outcome::Denied,
+                    text,
+                    "denied",
+                    Decision::Deny,
+                ));
             }
         };
         if answer.decision == Choice::Deny || !verdict.choices.contains(&answer.decision) {
@@ -168,9 +179,12 @@ impl Dispatcher {
             }
             return Ok((prepared, Decision::Ask));
         };
-        let edited =
-            tool.prepare(&args.to_string(), &ctx.cwd).map_err(|error| Finished::unfit(&error))?;
-        let verdict = self.gate.decide(&self::facts(tool, &edited), self.human.present());
+        let edited = tool
+            .prepare(&args.to_string(), &ctx.cwd)
+            .map_err(|error| Finished::unfit(&error))?;
+        let verdict = self
+            .gate
+            .decide(&self::facts(tool, &edited), self.human.present());
         if verdict.decision == Decision::Deny {
             return Err(denied_by_rule(&verdict));
         }
@@ -188,7 +202,10 @@ impl Dispatcher {
             self.capture(place, path).await?;
         }
         let cancel = ctx.cancel.child_token();
-        let ctx = ToolCtx { cancel: cancel.clone(), ..ctx.clone() };
+        let ctx = ToolCtx {
+            cancel: cancel.clone(),
+            ..ctx.clone()
+        };
         let mut run = Box::pin(AssertUnwindSafe(prepared.run(ctx)).catch_unwind());
         let limit = async {
             match place.limit {
@@ -222,7 +239,9 @@ impl Dispatcher {
         })?;
         let (store, at) = (Arc::clone(&self.snapshots), path.to_owned());
         let captured = tokio::task::spawn_blocking(move || {
-            store.capture(place.step, place.turn, &at, buffer.as_ref()).map_err(|error| error.to_string())
+            store
+                .capture(place.step, place.turn, &at, buffer.as_ref())
+                .map_err(|error| error.to_string())
         });
         let captured = captured.await.unwrap_or_else(|error| Err(error.to_string()));
         captured.map_err(|error| {
@@ -237,16 +256,28 @@ impl Dispatcher {
         let buffer = self.editor.read_buffer(path).await.ok().flatten();
         let (store, at) = (Arc::clone(&self.snapshots), path.to_owned());
         let done = tokio::task::spawn_blocking(move || {
-            store.finish(place.step, &at, buffer.as_ref().map(|buffer| buffer.text.as_str()))
+            store.finish(
+                place.step,
+                &at,
+                buffer.as_ref().map(|buffer| buffer.text.as_str()),
+            )
         });
         // Without the state afterwards, undo refuses this file with words: it cannot know what changed it.
         let _ = done.await;
     }
 
     fn finished(&self, tool: &str, output: ToolOutput, decision: Decision) -> Finished {
-        let text = if SELF_PAGED.contains(&tool) { output.text } else { self.offload.fit(tool, output.text) };
+        let text = if SELF_PAGED.contains(&tool) {
+            output.text
+        } else {
+            self.offload.fit(tool, output.text)
+        };
         Finished {
-            outcome: if output.failed { Outcome::Failed } else { Outcome::Ok },
+            outcome: if output.failed {
+                Outcome::Failed
+            } else {
+                Outcome::Ok
+            },
             text,
             media: output.media,
             summary: output.summary,
@@ -260,11 +291,17 @@ impl Dispatcher {
 async fn wind_up<T>(
     run: impl Future<Output = std::thread::Result<Result<T, ToolError>>>,
 ) -> std::thread::Result<Result<T, ToolError>> {
-    tokio::time::timeout(GRACE, run).await.unwrap_or(Ok(Err(ToolError::Cancelled)))
+    tokio::time::timeout(GRACE, run)
+        .await
+        .unwrap_or(Ok(Err(ToolError::Cancelled)))
 }
 
 fn facts<'a>(tool: &'a Arc<dyn DynTool>, prepared: &'a Prepared) -> Facts<'a> {
-    Facts { tool: tool.name(), class: tool.class(), access: &prepared.access }
+    Facts {
+        tool: tool.name(),
+        class: tool.class(),
+        access: &prepared.access,
+    }
 }
 
 fn approval(

@@ -11,7 +11,7 @@ use crate::fs::nearest;
 use crate::fs::text::{self, TextFormat};
 
 /// The largest file that is taken into memory as a whole.
-const MAX_WHOLE: u64 = 256 * 1024 * 1024;
+const MAX_WHOLE: u64 = 32 * 1024 * 1024;
 
 /// What was seen at a path before a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +113,13 @@ pub fn read_bytes(path: &Path, offset: u64, limit: usize) -> Result<ReadBytes, B
 
 /// The children of a folder.
 pub fn list(path: &Path) -> Result<Vec<DirEntry>, BackendError> {
+    if path.is_file() {
+        let reason = "it is a file, not a directory; read it with read_file".to_owned();
+        return Err(BackendError::Io {
+            path: path.to_owned(),
+            reason,
+        });
+    }
     let entries = std::fs::read_dir(path).map_err(|error| refused(path, &error))?;
     let mut children = Vec::new();
     for entry in entries {
@@ -142,13 +149,9 @@ pub fn list(path: &Path) -> Result<Vec<DirEntry>, BackendError> {
 fn read_whole(path: &Path) -> Result<(Vec<u8>, Metadata), BackendError> {
     let (mut file, metadata) = open(path)?;
     if metadata.len() > MAX_WHOLE {
-        let reason = format!(
-            "it has {} MiB, too many to take as a whole; read a range of lines, or use bash",
-            metadata.len() / (1024 * 1024)
-        );
-        return Err(BackendError::Io {
+        return Err(BackendError::TooLarge {
             path: path.to_owned(),
-            reason,
+            size: metadata.len(),
         });
     }
     let mut bytes = Vec::new();

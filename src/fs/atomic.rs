@@ -262,7 +262,7 @@ fn place_new(temp: TempPath, target: &Path) -> io::Result<()> {
         Ok(()) => Ok(()),
         Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => {
             let reason = "something came to stand there meanwhile; read it, then retry";
-            Err(io::Error::new(io::ErrorKind::Other, reason))
+            Err(io::Error::other(reason))
         }
         // Some file systems have neither hard links nor an exclusive rename.
         Err(refused) if std::fs::symlink_metadata(target).is_err() => {

@@ -1,92 +1,13 @@
 //! Change sets on loaded buffers and on disk.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
 
-use dcode::backend::local::LocalBackend;
 use dcode::backend::{Backend, BackendError, EntryKind};
-use dcode::fs::atomic;
-use dcode::protocol::change::{
-    AppliedFile, ChangeSet, Content, ContentHash, Expect, FileChange, Origin, SavePolicy, TextSource,
-};
+use dcode::protocol::change::{Content, ContentHash, Expect, FileChange, Origin, SavePolicy, TextSource};
 
-use crate::fake_editor::{FakeEditor, Surprise};
-
-type Heard = Arc<Mutex<Vec<(PathBuf, Option<String>, Option<String>)>>>;
-
-struct Project {
-    _dir: tempfile::TempDir,
-    root: PathBuf,
-    editor: Arc<FakeEditor>,
-    backend: LocalBackend,
-    heard: Heard,
-}
-
-impl Project {
-    fn new() -> Self {
-        Self::saving(SavePolicy::OnEdit)
-    }
-
-    fn saving(save: SavePolicy) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let root = std::fs::canonicalize(dir.path()).unwrap();
-        let editor = Arc::new(FakeEditor::default());
-        let heard = Heard::default();
-        let ears = Arc::clone(&heard);
-        let backend = LocalBackend::new(
-            editor.clone(),
-            save,
-            Arc::new(move |change| {
-                let text = |text: Option<&str>| text.map(str::to_owned);
-                ears.lock()
-                    .unwrap()
-                    .push((change.path.to_owned(), text(change.before), text(change.after)));
-            }),
-        );
-        Self {
-            _dir: dir,
-            root,
-            editor,
-            backend,
-            heard,
-        }
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.root.join(name);
-        atomic::write(&path, bytes, None).unwrap();
-        path
-    }
-
-    fn buffer(&self, name: &str, text: &str, modified: bool) -> PathBuf {
-        let path = self.file(name, text.as_bytes());
-        self.editor.load(&path, text, modified);
-        path
-    }
-
-    fn bytes(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.root.join(name)).unwrap()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(&self.root)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-
-    async fn apply(&self, changes: Vec<FileChange>) -> Result<Vec<AppliedFile>, BackendError> {
-        let set = ChangeSet {
-            origin: Origin::Agent,
-            label: "test".to_owned(),
-            changes,
-        };
-        self.backend.apply(set).await
-    }
-}
+use crate::fake_editor::Surprise;
+use crate::project::Project;
 
 fn write(path: &Path, text: &str, expect: Expect) -> FileChange {
     FileChange::Write {

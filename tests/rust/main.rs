@@ -4,7 +4,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test fails by panicking"
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and prints why it is skipped"
 )]
 
 // The model that tests talk to; shared with tests/e2e.
@@ -19,6 +20,9 @@ mod config;
 mod shell_run;
 // Models over HTTP: replies, failures, retries, the bytes of requests, the choice of a model.
 mod provider;
+// A folder with a backend and an editor over it.
+mod project;
+
 // Buffers without an editor; used by the tests of everything that reads or writes files.
 mod fake_editor;
 
@@ -32,3 +36,12 @@ mod other_process;
 mod snapshot;
 /// Undo and redo against a model of the file system.
 mod snapshot_model;
+
+// edit_file against the cases of tests/fixtures/edit.
+mod edit_cases;
+
+// read_file, write_file and ls: ranges, pages, the guard against lost changes.
+mod file_tools;
+
+// What an ordinary user may not do, and full disks: writes fail whole and in words.
+mod refused_writes;

@@ -1,0 +1,324 @@
+--- Buffers under review: what changes in them goes to the library, what waits in them is drawn.
+local M = {}
+
+local buffers = require('dcode.buffers')
+local draw = require('dcode.review.draw')
+local hint = require('dcode.review.hint')
+local log = require('dcode.log')
+
+---@class dcode.Reviewed
+---@field path string
+---@field origin 'agent'|'person' whose the changes are that come in now
+---@field seq integer undo sequence number at the last rest
+---@field marked table<integer, true> sequence numbers that the library remembers
+---@field hunks dcode.Hunk[]
+---@field planned boolean a redraw is planned
+---@field restoring boolean? the changes that come in now put back what was there
+---@field own_edits boolean whether the person has unsaved changes in it
+
+---@type table<integer, dcode.Reviewed>
+local reviewed = {}
+
+--- How long a redraw waits for more typing.
+local TYPING_MS = 30
+
+---@return dcode.Native?
+local function native()
+  return require('dcode.session').state.native
+end
+
+---@param opts table
+---@return any? answer, string? message
+local function review(opts)
+  local lib = native()
+  if not lib then
+    return nil, 'dcode does not run.'
+  end
+  return lib.review(opts)
+end
+
+---@param buf integer
+---@return integer
+local function undo_seq(buf)
+  return vim.fn.undotree(buf).seq_cur
+end
+
+--- Remembers what waits in a buffer for its present undo state.
+---@param buf integer
+function M.mark(buf)
+  local r = reviewed[buf]
+  if r then
+    r.seq = undo_seq(buf)
+    r.marked[r.seq] = true
+    review({ action = 'mark', buf = buf, seq = r.seq })
+  end
+end
+
+--- The text has come to rest. After undo or redo what waited there waits again.
+---@param buf integer
+local function settle(buf)
+  local r = reviewed[buf]
+  if not r then
+    return
+  end
+  local seq = undo_seq(buf)
+  if seq ~= r.seq and r.marked[seq] then
+    local answer = review({ action = 'arrive', buf = buf, seq = seq })
+    if answer and answer.restored then
+      r.seq = seq
+      return M.plan(buf)
+    end
+  end
+  M.mark(buf)
+end
+
+--- Draws anew and maps or unmaps the keys.
+---@param buf integer
+function M.refresh(buf)
+  local r, lib = reviewed[buf], native()
+  if not r or not lib then
+    return
+  elseif not vim.api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  local hunks, why = lib.hunks({ buf = buf })
+  if not hunks then
+    return log.fault('hunks', why)
+  end
+  r.hunks = hunks
+  draw.update(buf, hunks)
+  if #hunks > 0 then
+    require('dcode.keymaps').attach(buf)
+  else
+    require('dcode.keymaps').detach(buf)
+  end
+  if vim.api.nvim_get_current_buf() == buf then
+    hint.update(buf, hunks)
+  end
+end
+
+--- Plans a redraw; many changes make one.
+---@param buf integer
+---@param wait_ms? integer
+function M.plan(buf, wait_ms)
+  local r = reviewed[buf]
+  if r and not r.planned then
+    r.planned = true
+    vim.defer_fn(function()
+      r.planned = false
+      log.guard('review', M.refresh, buf)
+    end, wait_ms or 0)
+  end
+end
+
+---@param buf integer
+local function forget(buf)
+  local r = reviewed[buf]
+  if not r then
+    return
+  end
+  reviewed[buf] = nil
+  draw.clear(buf)
+  hint.clear()
+  require('dcode.keymaps').detach(buf)
+  review({ action = 'detach', buf = buf })
+end
+
+---@param buf integer
+---@param first integer
+---@param last integer
+---@param new_last integer
+---@return boolean? detach
+local function on_lines(buf, first, last, new_last)
+  local r = reviewed[buf]
+  if not r or not native() then
+    return true
+  end
+  local ok, why = review({
+    action = 'lines',
+    buf = buf,
+    first = first,
+    last = last,
+    new_last = new_last,
+    origin = r.origin,
+  })
+  if not ok then
+    log.fault('review', why)
+  end
+  if r.origin == 'person' and not r.restoring then
+    r.own_edits = true
+  end
+  M.plan(buf, r.origin == 'person' and TYPING_MS or 0)
+end
+
+---@param buf integer
+local function watch(buf)
+  local group = vim.api.nvim_create_augroup('dcode.review.' .. buf, { clear = true })
+  local function on(events, desc, fn)
+    vim.api.nvim_create_autocmd(events, {
+      group = group,
+      buffer = buf,
+      desc = 'dcode: ' .. desc,
+      callback = function()
+        if not reviewed[buf] then
+          return true
+        end
+        log.guard('review', fn)
+      end,
+    })
+  end
+  on({ 'TextChanged', 'InsertLeave' }, 'keep review and undo in step', function()
+    settle(buf)
+  end)
+  on({ 'BufWritePost' }, 'nothing of the person is unsaved', function()
+    reviewed[buf].own_edits = false
+  end)
+  on({ 'CursorMoved', 'BufEnter', 'InsertLeave', 'WinResized' }, 'hint of the hunk', function()
+    hint.update(buf, reviewed[buf].hunks)
+  end)
+  on({ 'InsertEnter', 'BufLeave' }, 'no hint while typing', function()
+    hint.clear()
+  end)
+end
+
+--- Takes a buffer under review: from here on the library hears of every change.
+---@param buf integer
+---@param path? string
+---@return boolean? ok, string? message
+function M.attach(buf, path)
+  if reviewed[buf] then
+    return true
+  end
+  path = path or buffers.path(buf)
+  if not path then
+    return nil, 'Only the buffer of a file can be reviewed.'
+  end
+  local answer, why = review({ action = 'attach', buf = buf, path = path, eol = buffers.eol(buf) })
+  if not answer then
+    return nil, why
+  end
+  require('dcode.highlights').setup()
+  reviewed[buf] = {
+    path = path,
+    origin = 'person',
+    seq = undo_seq(buf),
+    marked = {},
+    hunks = {},
+    planned = false,
+    own_edits = vim.bo[buf].modified,
+  }
+  vim.api.nvim_buf_attach(buf, false, {
+    on_lines = function(_, _, _, first, last, new_last)
+      local ok, detach = log.guard('review', on_lines, buf, first, last, new_last)
+      return ok and detach or nil
+    end,
+    on_reload = function()
+      if reviewed[buf] then
+        review({ action = 'resync', buf = buf, eol = buffers.eol(buf) })
+        reviewed[buf].own_edits = false
+        draw.clear(buf)
+        M.plan(buf)
+      end
+    end,
+    on_detach = function()
+      vim.schedule(function()
+        -- A buffer that is loaded again at once (`:edit`) stays under review.
+        if reviewed[buf] and not vim.api.nvim_buf_is_loaded(buf) then
+          forget(buf)
+        elseif reviewed[buf] then
+          local held = reviewed[buf].path
+          forget(buf)
+          M.attach(buf, held)
+          M.plan(buf)
+        end
+      end)
+    end,
+  })
+  watch(buf)
+  M.mark(buf)
+  return true
+end
+
+--- Lets a buffer go; what waits in its file goes on waiting.
+M.detach = forget
+
+--- What is known of a buffer under review.
+---@param buf integer
+---@return dcode.Reviewed?
+function M.get(buf)
+  return reviewed[buf]
+end
+
+--- Buffers under review, by number.
+---@return integer[]
+function M.list()
+  local list = vim.tbl_keys(reviewed)
+  table.sort(list)
+  return list
+end
+
+--- Runs `fn` while the changes of a buffer count as `origin`'s. Returns what it returns.
+---@param buf integer
+---@param origin 'agent'|'restore'
+---@param fn fun(): ...
+---@return ...
+function M.as(buf, origin, fn)
+  local r = reviewed[buf]
+  if not r then
+    return fn()
+  end
+  local before, restoring = r.origin, r.restoring
+  r.origin, r.restoring = origin == 'agent' and 'agent' or 'person', origin ~= 'agent'
+  local results = vim.F.pack_len(pcall(fn))
+  r.origin, r.restoring = before, restoring
+  if not results[1] then
+    error(results[2], 0)
+  end
+  return select(2, vim.F.unpack_len(results))
+end
+
+--- The library's hunks of files changed from outside the main thread.
+---@param paths string[]
+function M.changed(paths)
+  local lib = native()
+  for _, path in ipairs(paths) do
+    local buf = buffers.find(path)
+    if buf and not reviewed[buf] then
+      local hunks = lib and lib.hunks({ path = path })
+      if hunks and #hunks > 0 then
+        M.attach(buf, path)
+      end
+    end
+    if buf then
+      M.plan(buf)
+    end
+  end
+end
+
+--- A file was opened: what waits in it is shown.
+---@param buf integer
+local function opened(buf)
+  local path = not reviewed[buf] and native() and buffers.path(buf)
+  if path then
+    M.changed({ path })
+  end
+end
+
+local watching = false
+
+--- Watches for files that are opened while something waits in them. Called when a session starts.
+function M.watch()
+  if watching then
+    return
+  end
+  watching = true
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
+    group = vim.api.nvim_create_augroup('dcode', { clear = false }),
+    desc = 'dcode: show what waits for review in a file that is opened',
+    callback = function(ev)
+      log.guard('review', opened, ev.buf)
+    end,
+  })
+end
+
+return M

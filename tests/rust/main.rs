@@ -1,5 +1,13 @@
 //! The engine's tests, one binary. Each module has a line that says what belongs there.
 
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
+
 /// Journals after every kind of end, one writer, the format's upgrade path.
 mod journal;
 /// This test binary as another process: killed, unprivileged, or out of disk.

@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(store.put(b"text").unwrap(), hash);
         assert_eq!(store.put_reader(&mut &b"text"[..]).unwrap(), hash);
         assert_eq!(hash, ContentHash::of(b"text"));
-        assert_eq!(store.dir().names().unwrap(), [hash.0.clone()]);
+        assert_eq!(store.dir().names().unwrap().len(), 1);
         assert_eq!(store.get(&hash).unwrap(), b"text");
         let empty = store.put(b"").unwrap();
         assert_eq!(store.get(&empty).unwrap(), b"");

@@ -128,9 +128,17 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether the step left the file as it found it.
+    /// Whether the step left the file as it found it. A folder that it made and left empty is nothing
+    /// that a person would want to undo.
     pub(super) fn unchanged(&self) -> bool {
-        self.after.as_ref() == Some(&After::from(&self.before)) && !self.interrupted
+        let Some(after) = &self.after else { return false };
+        let found = After::from(&self.before);
+        let both_absent = matches!(
+            (&found.disk, &after.disk),
+            (Disk::Absent { .. }, Disk::Absent { .. })
+        );
+        let same_disk = both_absent || found.disk == after.disk;
+        same_disk && found.buffer == after.buffer && !self.interrupted
     }
 }
 

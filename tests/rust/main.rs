@@ -28,6 +28,13 @@ mod fake_editor;
 
 // Change sets on buffers and disk: all or nothing, encodings, what the person hears.
 mod local_backend;
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
+
 /// Journals after every kind of end, one writer, the format's upgrade path.
 mod journal;
 /// This test binary as another process: killed, unprivileged, or out of disk.

@@ -23,7 +23,7 @@ type Tree = BTreeMap<&'static str, Node>;
 #[derive(Clone, Debug)]
 enum Action {
     /// A step of the agent: what each path holds afterwards.
-    Agent(Vec<(usize, Option<Node>)>),
+    Agent(BTreeMap<usize, Option<Node>>),
     NewTurn,
     /// The person writes something that nobody has written yet, or removes a file.
     PersonWrites(usize),
@@ -44,7 +44,7 @@ fn node() -> impl Strategy<Value = Option<Node>> {
 fn action() -> impl Strategy<Value = Action> {
     let path = 0..PATHS.len();
     prop_oneof![
-        6 => prop::collection::vec((path.clone(), node()), 1..4).prop_map(Action::Agent),
+        6 => prop::collection::btree_map(path.clone(), node(), 1..4).prop_map(Action::Agent),
         1 => Just(Action::NewTurn),
         1 => path.clone().prop_map(Action::PersonWrites),
         1 => path.prop_map(Action::PersonRemoves),
@@ -116,9 +116,9 @@ impl Model {
         }
     }
 
-    fn agent(&mut self, changes: &[(usize, Option<Node>)]) {
+    fn agent(&mut self, changes: &BTreeMap<usize, Option<Node>>) {
         let before = tree(&self.world);
-        let names: Vec<&str> = changes.iter().map(|(at, _)| PATHS[*at]).collect();
+        let names: Vec<&str> = changes.keys().map(|at| PATHS[*at]).collect();
         self.steps += 1;
         self.world.step(self.steps, self.turn, &names, || {
             for (at, node) in changes {
@@ -281,7 +281,7 @@ fn folders(world: &World) -> Vec<&'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
     #[test]
     fn any_order_of_actions_agrees_with_the_model(actions in prop::collection::vec(action(), 1..16)) {

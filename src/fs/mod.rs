@@ -1,1 +1,9 @@
-//! Files and their text: path safety, decoding, atomic writing.
+//! Primitives for text and paths: what the bytes of a file mean, where a written path leads, and how
+//! a file is replaced without ever being half-written.
+
+pub mod atomic;
+pub mod cause;
+pub mod endings;
+pub mod nearest;
+pub mod safe_path;
+pub mod text;

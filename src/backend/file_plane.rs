@@ -11,7 +11,8 @@ use crate::protocol::change::{AppliedFile, ChangeSet, FileText};
 /// Files, wherever they are. Paths are absolute; links are resolved by the caller.
 #[async_trait]
 pub trait Backend: Send + Sync {
-    /// The text of a file: the loaded buffer's, else the disk's.
+    /// The text of a file: the loaded buffer's, else the disk's. A large file without a buffer is
+    /// refused ([`BackendError::TooLarge`]) before it is read.
     async fn read_text(&self, path: &Path) -> Result<FileText, BackendError>;
 
     /// Up to `limit` bytes from `offset` on, as they lie on disk.
@@ -78,6 +79,14 @@ pub enum BackendError {
         path: PathBuf,
         /// How it was seen.
         reason: String,
+    },
+    /// Too large to be taken as a whole.
+    #[error("{path} is too large to take as a whole ({} MiB); read a range of lines, or use bash.", *.size / (1024 * 1024), path = path.display())]
+    TooLarge {
+        /// The path.
+        path: PathBuf,
+        /// Its size in bytes.
+        size: u64,
     },
     /// The content is not what the caller saw.
     #[error("{path} changed since it was read. Read it again, then retry.", path = .0.display())]

@@ -16,16 +16,33 @@ pub fn difference(in_file: &str, wanted: &str) -> Option<String> {
         .zip(want.iter().skip(head).rev())
         .take_while(|(a, b)| a == b)
         .count();
-    let of_file = file.get(head..file.len() - tail)?;
-    let of_want = want.get(head..want.len() - tail)?;
-    (of_file != of_want).then(|| {
-        format!(
-            "at column {} the file has {}, old_string has {}",
-            head + 1,
-            visible(of_file),
-            visible(of_want)
+    let (of_file, of_want) = (
+        file.get(head..file.len() - tail)?,
+        want.get(head..want.len() - tail)?,
+    );
+    if of_file == of_want {
+        return None;
+    }
+    // Of white space the whole run is told: "2 spaces, not 4" says more than "2 too many".
+    let blank = |stretch: &[char]| stretch.iter().all(|c| c.is_whitespace());
+    let (before, after) = if blank(of_file) && blank(of_want) {
+        let same = |c: &&char| c.is_whitespace();
+        let before = file.iter().take(head).rev().take_while(same).count();
+        (
+            before,
+            file.iter().skip(file.len() - tail).take_while(same).count(),
         )
-    })
+    } else {
+        (0, 0)
+    };
+    let of_file = file.get(head - before..file.len() - tail + after)?;
+    let of_want = want.get(head - before..want.len() - tail + after)?;
+    let column = head - before + 1;
+    Some(format!(
+        "at column {column} the file has {}, old_string has {}",
+        visible(of_file),
+        visible(of_want)
+    ))
 }
 
 /// A stretch of characters so that a reader can tell it from any other.
@@ -93,6 +110,10 @@ mod tests {
         assert_eq!(
             say("f(a, b)", "f(a)"),
             "at column 4 the file has `, b`, old_string has nothing"
+        );
+        assert_eq!(
+            say("  log(1)", "    log(1)"),
+            "at column 1 the file has 2 spaces, old_string has 4 spaces"
         );
         assert_eq!(
             say("x ", "x"),

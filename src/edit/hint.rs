@@ -244,9 +244,9 @@ mod tests {
                 .contains("Line 1 is the first of old_string; line 2 is missing in it.")
         );
         assert!(say("a\nb\nnew\nc\nd\n", "a\nb\nc\ny").contains("Line 3 is missing in old_string."));
-        let message = say("start\nalpha\nbeta\ngamma\n", "alpha\nx\nbeta\ngamma");
+        let message = say("alpha\nbeta\ngamma\n", "alpha\nx\nbeta\ngamma");
         assert!(
-            message.contains("old_string has a line before line 3"),
+            message.contains("old_string has a line before line 2"),
             "{message}"
         );
         assert!(say("a\nb", "a\nb\n").contains("leave the last line break out"));

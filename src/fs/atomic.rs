@@ -158,10 +158,11 @@ pub fn write(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<Committed, 
 
 /// Folders made for a file; removed again when dropped, as far as they are empty.
 #[derive(Debug, Default)]
-struct MadeParents(Vec<PathBuf>);
+pub struct MadeParents(Vec<PathBuf>);
 
 impl MadeParents {
-    fn make(folder: &Path) -> Result<Self, AtomicError> {
+    /// Makes `folder` and what is missing above it.
+    pub fn make(folder: &Path) -> Result<Self, AtomicError> {
         let missing: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
         let mut made = Self::default();
         for path in missing.into_iter().rev() {
@@ -174,7 +175,8 @@ impl MadeParents {
         Ok(made)
     }
 
-    fn keep(mut self) -> Vec<PathBuf> {
+    /// Lets the folders stay and names them, outermost first.
+    pub fn keep(mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.0)
     }
 }

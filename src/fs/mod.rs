@@ -4,5 +4,6 @@
 pub mod atomic;
 pub mod cause;
 pub mod endings;
+pub mod nearest;
 pub mod safe_path;
 pub mod text;

@@ -18,6 +18,19 @@ pub enum Origin {
     Restore,
 }
 
+/// When an edited buffer is written. One that held the person's unsaved changes never is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SavePolicy {
+    /// After each edit.
+    #[default]
+    OnEdit,
+    /// When its last hunk is accepted.
+    OnAccept,
+    /// Only by the person.
+    Never,
+}
+
 /// What the one who makes a change has seen of the file. Another content is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expect {

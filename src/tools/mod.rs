@@ -5,4 +5,11 @@
 //! contract test then checks the rest: a unique name, a schema that parses back into `Args`, a class.
 //! A tool never asks, snapshots or truncates: `dispatch` does that for all of them.
 
+pub mod edit_file;
+mod file_pages;
+mod file_paths;
+pub mod ls;
+pub mod read_file;
+pub mod seen;
 pub mod tool;
+pub mod write_file;

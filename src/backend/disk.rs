@@ -1,0 +1,200 @@
+//! What lies on the local disk. Everything here blocks.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::backend::{BackendError, DirEntry, EntryKind, ReadBytes};
+use crate::fs::cause::cause;
+use crate::fs::nearest;
+use crate::fs::text::{self, TextFormat};
+
+/// The largest file that is taken into memory as a whole.
+const MAX_WHOLE: u64 = 32 * 1024 * 1024;
+
+/// What was seen at a path before a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Disk {
+    Absent,
+    File { bytes: Vec<u8>, mode: u32, stamp: Stamp },
+    Link(PathBuf),
+    Directory,
+}
+
+/// Tells whether a file is still the one that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    file: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            file: (metadata.dev(), metadata.ino()),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        }
+    }
+}
+
+impl Disk {
+    /// The text and how it is laid down; `None` when there is no file or no text in it.
+    pub fn text(&self) -> Option<(String, TextFormat)> {
+        match self {
+            Self::File { bytes, .. } => text::decode(bytes).ok(),
+            Self::Absent | Self::Link(_) | Self::Directory => None,
+        }
+    }
+
+    /// Whether the path still holds what was seen.
+    pub fn is_still_at(&self, path: &Path) -> bool {
+        match (self, std::fs::symlink_metadata(path)) {
+            (Self::Absent, Err(error)) => is_absent(&error),
+            (Self::File { stamp, .. }, Ok(metadata)) => metadata.is_file() && *stamp == Stamp::of(&metadata),
+            (Self::Link(target), Ok(_)) => std::fs::read_link(path).is_ok_and(|now| now == *target),
+            (Self::Directory, Ok(metadata)) => metadata.is_dir(),
+            _ => false,
+        }
+    }
+}
+
+/// Looks at a path without following a link in its last part.
+pub fn observe(path: &Path) -> Result<Disk, BackendError> {
+    let metadata = match std::fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if is_absent(&error) => return Ok(Disk::Absent),
+        Err(error) => return Err(refused(path, &error)),
+    };
+    if metadata.is_dir() {
+        return Ok(Disk::Directory);
+    }
+    if metadata.file_type().is_symlink() {
+        return std::fs::read_link(path)
+            .map(Disk::Link)
+            .map_err(|error| refused(path, &error));
+    }
+    let (bytes, metadata) = read_whole(path)?;
+    Ok(Disk::File {
+        bytes,
+        mode: metadata.mode() & 0o7777,
+        stamp: Stamp::of(&metadata),
+    })
+}
+
+/// The text of a file.
+pub fn read_text(path: &Path) -> Result<String, BackendError> {
+    let (bytes, _) = read_whole(path)?;
+    text::decode(&bytes)
+        .map(|(text, _)| text)
+        .map_err(|error| BackendError::Binary {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })
+}
+
+/// A stretch of a file.
+pub fn read_bytes(path: &Path, offset: u64, limit: usize) -> Result<ReadBytes, BackendError> {
+    let (mut file, metadata) = open(path)?;
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(offset))
+        .map_err(|error| refused(path, &error))?;
+    let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+    file.take(limit)
+        .read_to_end(&mut bytes)
+        .map_err(|error| refused(path, &error))?;
+    Ok(ReadBytes {
+        bytes,
+        total: metadata.len(),
+    })
+}
+
+/// The children of a folder.
+pub fn list(path: &Path) -> Result<Vec<DirEntry>, BackendError> {
+    if path.is_file() {
+        let reason = "it is a file, not a directory; read it with read_file".to_owned();
+        return Err(BackendError::Io {
+            path: path.to_owned(),
+            reason,
+        });
+    }
+    let entries = std::fs::read_dir(path).map_err(|error| refused(path, &error))?;
+    let mut children = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| refused(path, &error))?;
+        // One that vanished meanwhile is no child any more.
+        let Ok(metadata) = entry.metadata() else { continue };
+        let kind = match metadata.file_type() {
+            kind if kind.is_dir() => EntryKind::Dir,
+            kind if kind.is_symlink() => EntryKind::Link,
+            _ => EntryKind::File,
+        };
+        children.push(DirEntry {
+            name: entry.file_name().to_string_lossy().into_owned(),
+            kind,
+            size: if kind == EntryKind::File {
+                metadata.len()
+            } else {
+                0
+            },
+            modified: metadata.modified().ok(),
+        });
+    }
+    children.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+    Ok(children)
+}
+
+fn read_whole(path: &Path) -> Result<(Vec<u8>, Metadata), BackendError> {
+    let (mut file, metadata) = open(path)?;
+    if metadata.len() > MAX_WHOLE {
+        return Err(BackendError::TooLarge {
+            path: path.to_owned(),
+            size: metadata.len(),
+        });
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)
+        .map_err(|error| refused(path, &error))?;
+    Ok((bytes, metadata))
+}
+
+/// Opens a regular file. Others are refused before they are opened: a pipe would block for ever.
+fn open(path: &Path) -> Result<(File, Metadata), BackendError> {
+    let kind = std::fs::metadata(path).map_err(|error| refused(path, &error))?;
+    if kind.is_dir() {
+        return Err(BackendError::IsDirectory(path.to_owned()));
+    }
+    if !kind.is_file() {
+        let reason = "it is a device, pipe or socket, not a regular file".to_owned();
+        return Err(BackendError::Io {
+            path: path.to_owned(),
+            reason,
+        });
+    }
+    let file = File::open(path).map_err(|error| refused(path, &error))?;
+    let metadata = file.metadata().map_err(|error| refused(path, &error))?;
+    Ok((file, metadata))
+}
+
+fn refused(path: &Path, error: &io::Error) -> BackendError {
+    if is_absent(error) {
+        return BackendError::NotFound {
+            path: path.to_owned(),
+            hint: nearest::hint(path),
+        };
+    }
+    BackendError::Io {
+        path: path.to_owned(),
+        reason: cause(error),
+    }
+}
+
+/// A file in place of a folder on the way means that nothing is there, too.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}

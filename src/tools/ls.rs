@@ -1,0 +1,182 @@
+//! The tool `ls`: the immediate children of a directory.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::backend::{Backend, DirEntry, EntryKind};
+use crate::permission::access::Access;
+use crate::protocol::tool::ToolClass;
+use crate::tools::file_paths::{link_note, reply, resolve, shown};
+use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
+
+/// Entries shown.
+const MAX_ENTRIES: usize = 2_000;
+
+/// Says whether a path may be named; what a rule denies for reading may not.
+pub type Visible = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+
+/// Lists directories for the model.
+pub struct Ls {
+    backend: Arc<dyn Backend>,
+    visible: Visible,
+}
+
+impl Ls {
+    /// A tool that lists what `backend` has and `visible` allows to be named.
+    pub fn new(backend: Arc<dyn Backend>, visible: Visible) -> Self {
+        Self { backend, visible }
+    }
+}
+
+/// The arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Args {
+    /// The directory: relative to the working directory, or absolute. Default: the working directory.
+    #[serde(alias = "file_path")]
+    pub path: Option<String>,
+}
+
+impl Args {
+    fn path(&self) -> &str {
+        match self.path.as_deref() {
+            None | Some("") => ".",
+            Some(path) => path,
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for Ls {
+    type Args = Args;
+
+    fn name(&self) -> &'static str {
+        "ls"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
+    fn description(&self) -> &'static str {
+        include_str!("text/ls.md")
+    }
+
+    fn title(&self, args: &Args) -> String {
+        args.path().to_owned()
+    }
+
+    fn access(&self, args: &Args, cwd: &Path) -> Result<Vec<Access>, ToolError> {
+        Ok(vec![Access::Read(resolve(cwd, args.path())?.path)])
+    }
+
+    async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
+        let resolved = resolve(&ctx.cwd, args.path())?;
+        let entries = self.backend.list(&resolved.path).await.map_err(reply)?;
+        let found = entries.len();
+        let named: Vec<DirEntry> = entries
+            .into_iter()
+            .filter(|entry| (self.visible)(&resolved.path.join(&entry.name)))
+            .collect();
+        let withheld = found - named.len();
+        let mut lines: Vec<String> = named.iter().map(line).collect();
+        lines.sort_unstable();
+        let more = lines.len().saturating_sub(MAX_ENTRIES);
+        lines.truncate(MAX_ENTRIES);
+        if lines.is_empty() {
+            lines.push(format!("(empty: {})", shown(&ctx.cwd, &resolved.path)));
+        }
+        if more > 0 {
+            lines.push(format!(
+                "({more} more entries; use glob with a pattern to see them)"
+            ));
+        }
+        if withheld > 0 {
+            lines.push(format!("({withheld} withheld by a rule)"));
+        }
+        let note = link_note(args.path(), &resolved);
+        if !note.is_empty() {
+            lines.push(format!("({})", note.trim_start()));
+        }
+        let plural = if named.len() == 1 { "y" } else { "ies" };
+        let summary = format!("{} entr{plural}", named.len());
+        Ok(ToolOutput {
+            text: lines.join("\n") + "\n",
+            summary,
+            ..ToolOutput::default()
+        })
+    }
+}
+
+fn line(entry: &DirEntry) -> String {
+    let name = visible_name(&entry.name);
+    let time = entry
+        .modified
+        .map(|time| format!("  {}", utc(time)))
+        .unwrap_or_default();
+    match entry.kind {
+        EntryKind::Dir => format!("[d] {name}{time}"),
+        EntryKind::File => format!("[f] {name}  {} bytes{time}", entry.size),
+        EntryKind::Link => format!("[l] {name}{time}"),
+    }
+}
+
+/// A name on one line, whatever it holds.
+fn visible_name(name: &str) -> String {
+    if name.chars().any(char::is_control) {
+        name.escape_debug().to_string()
+    } else {
+        name.to_owned()
+    }
+}
+
+/// `YYYY-MM-DD HH:MM` in UTC.
+fn utc(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (days, minutes) = (seconds / 86_400, seconds % 86_400 / 60);
+    let (year, month, day) = civil(days);
+    format!(
+        "{year:04}-{month:02}-{day:02} {:02}:{:02}",
+        minutes / 60,
+        minutes % 60
+    )
+}
+
+/// Year, month and day of a number of days since 1970-01-01. Counts in years that begin in March, so
+/// that the leap day is the last of its year.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let since_march_0000 = days + 719_468;
+    let era = since_march_0000 / 146_097;
+    let day_of_era = since_march_0000 % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 {
+        march_month + 3
+    } else {
+        march_month - 9
+    };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn times_are_calendar_times() {
+        let at = |seconds: u64| utc(UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(0), "1970-01-01 00:00");
+        assert_eq!(at(951_782_400), "2000-02-29 00:00");
+        assert_eq!(at(1_709_251_199), "2024-02-29 23:59");
+        assert_eq!(at(1_735_689_600), "2025-01-01 00:00");
+    }
+}

@@ -1,0 +1,293 @@
+//! The tool `read_file`: a text file, or a range of its lines, with line numbers.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::backend::{Backend, BackendError};
+use crate::fs::text;
+use crate::permission::access::Access;
+use crate::protocol::change::{FileText, TextSource};
+use crate::protocol::tool::ToolClass;
+use crate::tools::file_pages::{End, Page, Range};
+use crate::tools::file_paths::{link_note, reply, resolve, shown};
+use crate::tools::seen::SeenFiles;
+use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
+
+/// What is returned at most, in bytes, line numbers included.
+const MAX_RETURNED: usize = 2 * 1024 * 1024;
+/// How much of a file too large for memory is read at a time.
+const CHUNK: usize = 1024 * 1024;
+
+/// Reads files for the model.
+pub struct ReadFile {
+    backend: Arc<dyn Backend>,
+    seen: Arc<SeenFiles>,
+}
+
+impl ReadFile {
+    /// A tool that reads from `backend` and notes in `seen` what it read.
+    pub fn new(backend: Arc<dyn Backend>, seen: Arc<SeenFiles>) -> Self {
+        Self { backend, seen }
+    }
+}
+
+/// The arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Args {
+    /// The file: relative to the working directory, or absolute.
+    #[serde(alias = "file_path")]
+    pub path: String,
+    /// First line to read, from 1. Default: 1.
+    pub start_line: Option<i64>,
+    /// Last line to read, inclusive. Default: the last line of the file.
+    pub end_line: Option<i64>,
+    /// First character of the first line, from 1. Only needed to go on inside a very long line.
+    pub start_column: Option<i64>,
+    /// Other spelling: lines to skip, from 0.
+    #[schemars(skip)]
+    pub offset: Option<i64>,
+    /// Other spelling: number of lines.
+    #[schemars(skip)]
+    pub limit: Option<i64>,
+}
+
+impl Args {
+    fn range(&self) -> Result<Range, ToolError> {
+        let wrong = |what: &str| {
+            let text = format!("Invalid line range: {what}. Lines count from 1, and end_line is inclusive.");
+            ToolError::Reply(text)
+        };
+        let number = |name: &str, value: i64, least: i64| {
+            usize::try_from(value)
+                .ok()
+                .filter(|_| value >= least)
+                .ok_or_else(|| wrong(&format!("{name}={value}")))
+        };
+        let first = match (self.start_line, self.offset) {
+            (Some(line), _) => number("start_line", line, 1)?,
+            (None, Some(skip)) => number("offset", skip, 0)?.saturating_add(1),
+            (None, None) => 1,
+        };
+        let last = match (self.end_line, self.limit) {
+            (Some(line), _) => Some(number("end_line", line, 1)?),
+            (None, Some(count)) => Some(number("limit", count, 1)?.saturating_add(first - 1)),
+            (None, None) => None,
+        };
+        let column = number("start_column", self.start_column.unwrap_or(1), 1)?;
+        match last {
+            Some(last) if last < first => Err(wrong(&format!("start_line={first}, end_line={last}"))),
+            _ => Ok(Range { first, last, column }),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for ReadFile {
+    type Args = Args;
+
+    fn name(&self) -> &'static str {
+        "read_file"
+    }
+
+    fn class(&self) -> ToolClass {
+        ToolClass::Read
+    }
+
+    fn description(&self) -> &'static str {
+        include_str!("text/read_file.md")
+    }
+
+    fn title(&self, args: &Args) -> String {
+        match args.range() {
+            Ok(Range {
+                first: 1, last: None, ..
+            })
+            | Err(_) => args.path.clone(),
+            Ok(Range {
+                first, last: None, ..
+            }) => format!("{}:{first}-", args.path),
+            Ok(Range {
+                first,
+                last: Some(last),
+                ..
+            }) => format!("{}:{first}-{last}", args.path),
+        }
+    }
+
+    fn access(&self, args: &Args, cwd: &Path) -> Result<Vec<Access>, ToolError> {
+        Ok(vec![Access::Read(resolve(cwd, &args.path)?.path)])
+    }
+
+    async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
+        let range = args.range()?;
+        let resolved = resolve(&ctx.cwd, &args.path)?;
+        let name = shown(&ctx.cwd, &resolved.path);
+        let note = link_note(&args.path, &resolved);
+        match self.backend.read_text(&resolved.path).await {
+            Ok(file) => {
+                self.seen.note(&resolved.path, &file.text);
+                from_memory(&name, &file, range, &note)
+            }
+            Err(BackendError::TooLarge { size, .. }) => {
+                let source = Source {
+                    name: &name,
+                    path: &resolved.path,
+                    note: &note,
+                };
+                self.stream(&source, size, range, ctx).await
+            }
+            Err(error @ BackendError::Binary { .. }) => {
+                let text = format!("{error} Consider `file` or `xxd` in bash to look into it.");
+                Err(ToolError::Reply(text))
+            }
+            Err(error) => Err(reply(error)),
+        }
+    }
+}
+
+impl ReadFile {
+    /// Reads a file that is too large for memory in chunks, up to the end of the range.
+    async fn stream(
+        &self,
+        source: &Source<'_>,
+        size: u64,
+        range: Range,
+        ctx: &ToolCtx,
+    ) -> Result<ToolOutput, ToolError> {
+        let name = source.name;
+        let mut page = Page::new(range, MAX_RETURNED);
+        let mut offset: u64 = 0;
+        let mut carry: Vec<u8> = Vec::new();
+        let mut ends_with_break = false;
+        while offset < size && !page.is_done() {
+            if ctx.cancel.is_cancelled() {
+                return Err(ToolError::Cancelled);
+            }
+            let read = self
+                .backend
+                .read_bytes(source.path, offset, CHUNK)
+                .await
+                .map_err(reply)?;
+            if offset == 0 && (read.bytes.starts_with(b"\xff\xfe") || read.bytes.starts_with(b"\xfe\xff")) {
+                let text =
+                    format!("{name} is UTF-16 and too large to decode; convert it with iconv in bash first.");
+                return Err(ToolError::Reply(text));
+            }
+            let Some(last) = read.bytes.last() else { break };
+            ends_with_break = *last == b'\n';
+            offset += u64::try_from(read.bytes.len()).unwrap_or(u64::MAX);
+            carry.extend_from_slice(&read.bytes);
+            let usable = whole_characters(&carry);
+            let (text, _) = text::decode(carry.get(..usable).unwrap_or_default())
+                .map_err(|error| ToolError::Reply(format!("{name} is not text ({error}).")))?;
+            page.push(&text);
+            carry.drain(..usable);
+        }
+        let lines = page.line() - usize::from(ends_with_break);
+        let (text, end) = page.finish();
+        if text.is_empty() {
+            return Err(past_the_end(name, range, lines));
+        }
+        let rest = match end {
+            End::Full { line, column } => go_on(line, column),
+            End::Range => String::new(),
+        };
+        let summary = lines_words(text.lines().count());
+        let text = format!("{text}(The whole file has {size} bytes.{rest}{})\n", source.note);
+        Ok(ToolOutput {
+            text,
+            summary,
+            ..ToolOutput::default()
+        })
+    }
+}
+
+/// The file that is read, and how it is spoken of.
+struct Source<'a> {
+    name: &'a str,
+    path: &'a Path,
+    note: &'a str,
+}
+
+fn from_memory(name: &str, file: &FileText, range: Range, note: &str) -> Result<ToolOutput, ToolError> {
+    let total = file.text.lines().count();
+    let unsaved = match file.source {
+        TextSource::Buffer { modified: true, .. } => {
+            " This is the open buffer's text; it has unsaved changes."
+        }
+        TextSource::Buffer { .. } | TextSource::Disk => "",
+    };
+    if file.text.is_empty() {
+        let text = format!("(empty file: {name}){note}{unsaved}");
+        return Ok(ToolOutput {
+            text,
+            summary: "empty".to_owned(),
+            ..ToolOutput::default()
+        });
+    }
+    if range.first > total {
+        return Err(past_the_end(name, range, total));
+    }
+    let mut page = Page::new(range, MAX_RETURNED);
+    page.push(&file.text);
+    let (mut text, end) = page.finish();
+    let shown = text.lines().count();
+    let part = match end {
+        End::Full { line, column } => {
+            let size = file.text.len();
+            format!(
+                "The file has {}, {size} bytes.{}",
+                lines_words(total),
+                go_on(line, column)
+            )
+        }
+        End::Range if shown < total => format!("The file has {}.", lines_words(total)),
+        End::Range => String::new(),
+    };
+    let remark = format!("{part}{note}{unsaved}");
+    if !remark.is_empty() {
+        text += &format!("({})\n", remark.trim_start());
+    }
+    Ok(ToolOutput {
+        text,
+        summary: lines_words(shown),
+        ..ToolOutput::default()
+    })
+}
+
+fn go_on(line: usize, column: usize) -> String {
+    let column = if column > 1 {
+        format!(" and start_column={column}")
+    } else {
+        String::new()
+    };
+    format!(" More follows: go on with start_line={line}{column}.")
+}
+
+fn past_the_end(name: &str, range: Range, total: usize) -> ToolError {
+    ToolError::Reply(format!(
+        "start_line={} is past the end: {name} has {}.",
+        range.first,
+        lines_words(total)
+    ))
+}
+
+fn lines_words(count: usize) -> String {
+    if count == 1 {
+        "1 line".to_owned()
+    } else {
+        format!("{count} lines")
+    }
+}
+
+/// How many of the bytes end with a whole UTF-8 character. Bytes of another encoding all count.
+fn whole_characters(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        _ => bytes.len(),
+    }
+}

@@ -1,0 +1,115 @@
+//! Writes that the system refuses. The tests run as root in many places, and nothing is refused to
+//! root, so each starts itself again as an ordinary user.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+
+use dcode::fs::atomic;
+
+const AS_USER: &str = "DCODE_TEST_AS_USER";
+const NOBODY: u32 = 65_534;
+
+/// Whether this process is an ordinary user. Else the named test is run again as one, and its outcome
+/// is the outcome of this one.
+fn is_ordinary_user(test: &str) -> bool {
+    if !rustix::process::getuid().is_root() || std::env::var_os(AS_USER).is_some() {
+        return true;
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test that starts itself needs no watchdog"
+    )]
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("refused_writes::{test}"), "--nocapture"])
+        .env(AS_USER, "1")
+        .env("TMPDIR", "/tmp")
+        .current_dir("/")
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output();
+    match output {
+        Ok(output) => assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stdout)
+        ),
+        Err(error) => println!("skipped: cannot run as an ordinary user: {error}"),
+    }
+    false
+}
+
+fn file(folder: &Path, name: &str, mode: u32) -> PathBuf {
+    let path = folder.join(name);
+    atomic::write(&path, b"old", Some(mode)).unwrap();
+    path
+}
+
+fn mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn a_read_only_file_is_the_persons_word() {
+    if !is_ordinary_user("a_read_only_file_is_the_persons_word") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = file(dir.path(), "a", 0o444);
+    let error = atomic::write(&path, b"new", None).unwrap_err();
+    assert!(error.to_string().contains("chmod u+w"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"old");
+}
+
+#[test]
+fn a_folder_that_takes_no_new_file_leaves_writing_in_place() {
+    if !is_ordinary_user("a_folder_that_takes_no_new_file_leaves_writing_in_place") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = file(dir.path(), "a", 0o644);
+    let inode = std::fs::metadata(&path).unwrap().ino();
+    mode(dir.path(), 0o555);
+    let written = atomic::write(&path, b"longer than before", None);
+    let refused = atomic::write(&dir.path().join("new"), b"x", None);
+    mode(dir.path(), 0o755);
+    written.unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"longer than before");
+    assert_eq!(std::fs::metadata(&path).unwrap().ino(), inode);
+    let error = refused.unwrap_err();
+    assert!(error.to_string().contains("permission is denied"), "{error}");
+}
+
+#[test]
+fn a_full_disk_leaves_the_old_content() {
+    if !rustix::process::getuid().is_root() {
+        println!("skipped: only root can mount a small disk");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    #[expect(clippy::disallowed_methods, reason = "a test needs no watchdog")]
+    let run = |program: &str, args: &[&str]| {
+        let folder = dir.path().to_str().unwrap();
+        let status = std::process::Command::new(program)
+            .args(args)
+            .arg(folder)
+            .output();
+        status.is_ok_and(|output| output.status.success())
+    };
+    if !run("mount", &["-t", "tmpfs", "-o", "size=1m", "tmpfs"]) {
+        println!("skipped: this machine does not let a small disk be mounted");
+        return;
+    }
+    let path = dir.path().join("a.txt");
+    let old = vec![b'o'; 600_000];
+    atomic::write(&path, &old, None).unwrap();
+    let error = atomic::write(&path, &vec![b'n'; 900_000], None);
+    let (now, names) = (
+        std::fs::read(&path).unwrap(),
+        std::fs::read_dir(dir.path()).unwrap().count(),
+    );
+    run("umount", &[]);
+    let error = error.unwrap_err();
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+    assert!(now == old && names == 1);
+}

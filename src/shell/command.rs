@@ -71,9 +71,10 @@ pub struct SimpleCommand {
     /// Program and arguments after quote removal. Empty for bare assignments, a redirect that stands alone
     /// or on a group, and arithmetic.
     pub words: Vec<Word>,
-    /// What rules are matched with: like `words`, but the program without its folder, and without the
-    /// options before a subcommand (`/usr/bin/git -C x push` is `git push`). A word that is not literal
-    /// stands as written.
+    /// What rules are matched with: like `words`, but a program in a folder of the system without the
+    /// folder, and without the options before a subcommand (`/usr/bin/git -C x push` is `git push`). A word
+    /// that is not literal stands as written. A rule that denies is to be matched with [`Self::program`] in
+    /// the place of the first word, too.
     pub normal: Vec<String>,
     /// The program without its folder; `None` when there is none or the shell computes it.
     pub program: Option<String>,
@@ -89,6 +90,9 @@ pub struct SimpleCommand {
     /// Its options (as written) that run another program, write or delete. A rule that allows the command
     /// covers them only when it names them.
     pub risky_options: Vec<String>,
+    /// Other parts (as written) that a rule never covers: assignments that may change what a program does,
+    /// redirects that write a file, expansions that could become an option.
+    pub uncovered: Vec<String>,
     /// What an answer is remembered as, in the form of a rule (`git push *`); `None` when it must not be.
     pub pattern: Option<String>,
     /// The programs that run it, outermost first (`["sudo", "xargs"]`); each is a command of its own, too.
@@ -202,6 +206,9 @@ pub enum Unparsable {
     /// More than the limit in bytes.
     #[error("it is longer than {0} bytes")]
     TooLong(usize),
+    /// More than the limit of simple commands.
+    #[error("it holds more than {0} commands")]
+    TooMany(usize),
     /// A control character other than tab and newline.
     #[error("it holds the control character U+{0:04X}")]
     ControlCharacter(u32),

@@ -11,9 +11,17 @@
 //!
 //! Nothing here decides whether a line may run; that is `permission`.
 
+mod class;
 pub mod command;
 pub mod env;
 mod family;
+mod gate;
 mod output;
+pub mod parse;
+mod pattern;
+mod programs;
 pub mod run;
+mod scripts;
+mod unwrap;
 pub mod watchdog;
+mod words;

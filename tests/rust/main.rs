@@ -1,5 +1,13 @@
 //! The engine's tests, one binary. Each module has a line that says what belongs there.
 
+/// Layers of configuration, from real files.
+mod config;
+/// The gate: tables of cases, memory, laws.
+mod permission;
+/// Judging shell lines: tables of lines, and properties.
+mod shell;
+/// Running shell lines.
+mod shell_run;
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,0 +1,282 @@
+//! The places that a gate knows: what is inside, what is a home, what is git's, what nobody may touch.
+
+use std::path::{Path, PathBuf};
+
+use crate::fs::safe_path::{is_inside, normalize, resolve};
+
+/// Device names of disks, by how they begin.
+const DISKS: &[&str] = &[
+    "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "mapper/", "sr", "loop", "ram",
+];
+
+/// A path as it was declared and where it leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Absolute, without `..`, links as written.
+    pub given: PathBuf,
+    /// Links resolved.
+    pub real: PathBuf,
+}
+
+impl Target {
+    /// The real path, and the written one where a link led away from it.
+    pub fn words(&self) -> String {
+        if self.given == self.real {
+            self.real.display().to_string()
+        } else {
+            format!("{} (a link to {})", self.given.display(), self.real.display())
+        }
+    }
+
+    /// Both paths, once each.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let given = (self.given != self.real).then_some(self.given.as_path());
+        std::iter::once(self.real.as_path()).chain(given)
+    }
+}
+
+/// The places. All paths are real.
+#[derive(Clone, Debug)]
+pub struct Ground {
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The person's home, if known.
+    pub home: Option<PathBuf>,
+    /// Folders that count as inside, the working directory first.
+    inside: Vec<PathBuf>,
+    /// Git folders of the working directory, also where `.git` is a file that names one.
+    git_dirs: Vec<PathBuf>,
+    /// Files and folders that no call may write or remove.
+    protected: Vec<PathBuf>,
+}
+
+impl Ground {
+    /// `protected` are added to the config file of the person and the token store.
+    pub fn new(cwd: &Path, home: Option<&Path>, allowed: &[PathBuf], protected: &[PathBuf]) -> Self {
+        let cwd = real(cwd);
+        let home = home.map(real);
+        let mut guarded: Vec<PathBuf> = protected.iter().map(|path| real(path)).collect();
+        if let Some(home) = &home {
+            guarded.push(real(&home.join(".deepseek/config.toml")));
+            guarded.push(home.join(".deepseek/config.toml"));
+            guarded.push(real(&home.join(".deepagents/.state")));
+        }
+        let inside = std::iter::once(cwd.clone())
+            .chain(allowed.iter().map(|path| real(path)))
+            .collect();
+        let git_dirs = git_dirs(&cwd);
+        Self {
+            cwd,
+            home,
+            inside,
+            git_dirs,
+            protected: guarded,
+        }
+    }
+
+    /// Where a declared path leads. Errors are ends of sentences.
+    pub fn locate(&self, path: &Path) -> Result<Target, String> {
+        let written = path
+            .to_str()
+            .ok_or_else(|| format!("the path {} is not UTF-8", path.display()))?;
+        let resolved = resolve(&self.cwd, written).map_err(|error| error.to_string())?;
+        Ok(Target {
+            given: resolved.given,
+            real: resolved.path,
+        })
+    }
+
+    /// Whether a real path lies in the working directory or a folder that the person added.
+    pub fn is_inside(&self, path: &Path) -> bool {
+        self.inside.iter().any(|folder| is_inside(folder, path))
+    }
+
+    /// Whether a path lies in a git folder. Names are compared without case: on some file systems
+    /// `.GIT` is the same folder.
+    pub fn is_git(&self, path: &Path) -> bool {
+        let named = path
+            .components()
+            .any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
+        named || self.git_dirs.iter().any(|folder| is_inside(folder, path))
+    }
+
+    /// What a path is that must not be removed or overwritten, in words.
+    pub fn vital(&self, path: &Path) -> Option<&'static str> {
+        let path = normalize(path);
+        if path == Path::new("/") {
+            return Some("the root of the file system");
+        }
+        if self.is_home(&path) {
+            return Some("a home directory");
+        }
+        if path == self.cwd {
+            return Some("the working directory");
+        }
+        if self.git_dirs.iter().any(|folder| same(folder, &path)) {
+            return Some("the working directory's .git");
+        }
+        if self.cwd.starts_with(&path) {
+            return Some("a folder that holds the working directory");
+        }
+        if self.home.as_deref().is_some_and(|home| home.starts_with(&path)) {
+            return Some("a folder that holds your home");
+        }
+        let device = path.strip_prefix("/dev").ok().and_then(Path::to_str);
+        device
+            .is_some_and(|name| DISKS.iter().any(|disk| name.starts_with(disk)))
+            .then_some("a disk")
+    }
+
+    fn is_home(&self, path: &Path) -> bool {
+        let parent = path.parent();
+        self.home.as_deref() == Some(path)
+            || path == Path::new("/root")
+            || parent == Some(Path::new("/home"))
+            || parent == Some(Path::new("/Users"))
+    }
+
+    /// Whether writing this path would change the agent's own rules or tokens.
+    pub fn is_protected(&self, path: &Path) -> bool {
+        self.protected.iter().any(|guarded| starts_with(path, guarded))
+    }
+
+    /// Whether removing this path would remove them.
+    pub fn holds_protected(&self, path: &Path) -> bool {
+        self.protected.iter().any(|guarded| starts_with(guarded, path))
+    }
+}
+
+/// The path with links resolved as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let written = path.to_str().unwrap_or_default();
+    resolve(Path::new("/"), written).map_or_else(|_| normalize(path), |resolved| resolved.path)
+}
+
+fn same(one: &Path, other: &Path) -> bool {
+    one.as_os_str().eq_ignore_ascii_case(other.as_os_str())
+}
+
+/// `Path::starts_with` without case.
+fn starts_with(path: &Path, folder: &Path) -> bool {
+    let mut parts = path.components();
+    folder.components().all(|part| {
+        parts
+            .next()
+            .is_some_and(|here| here.as_os_str().eq_ignore_ascii_case(part.as_os_str()))
+    })
+}
+
+/// `.git` of the working directory and of the folders above it, and what a `.git` file names.
+fn git_dirs(cwd: &Path) -> Vec<PathBuf> {
+    let mut found = vec![cwd.join(".git")];
+    let Some(dot_git) = cwd
+        .ancestors()
+        .map(|folder| folder.join(".git"))
+        .find(|path| path.exists())
+    else {
+        return found;
+    };
+    found.push(dot_git.clone());
+    found.push(real(&dot_git));
+    let Some(folder) =
+        first_line(&dot_git).and_then(|line| Some(line.strip_prefix("gitdir:")?.trim().to_owned()))
+    else {
+        return found;
+    };
+    let git_dir = real(&dot_git.parent().unwrap_or(cwd).join(folder));
+    if let Some(common) = first_line(&git_dir.join("commondir")) {
+        found.push(real(&git_dir.join(common.trim())));
+    }
+    found.push(git_dir);
+    found
+}
+
+/// The first line of a small regular file.
+fn first_line(path: &Path) -> Option<String> {
+    let meta = std::fs::metadata(path)
+        .ok()
+        .filter(|meta| meta.is_file() && meta.len() < 16 * 1024)?;
+    let text = std::fs::read_to_string(path).ok().filter(|_| meta.len() > 0)?;
+    text.lines().next().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ground() -> Ground {
+        Ground::new(
+            Path::new("/home/me/work/app"),
+            Some(Path::new("/home/me")),
+            &["/data/x".into()],
+            &[],
+        )
+    }
+
+    #[test]
+    fn what_must_stay() {
+        let ground = ground();
+        for path in [
+            "/",
+            "/home",
+            "/home/me",
+            "/home/you",
+            "/root",
+            "/home/me/work",
+            "/home/me/work/app",
+            "/dev/sda1",
+            "/home/me/work/app/.git",
+            "/home/me/work/app/.GIT",
+            "/home/me/work/app/src/..",
+            "/dev/nvme0n1",
+        ] {
+            assert!(ground.vital(Path::new(path)).is_some(), "{path}");
+        }
+        for path in [
+            "/home/me/work/app/src",
+            "/home/me/x",
+            "/tmp",
+            "/dev/null",
+            "/home/me/work/app/.git/hooks",
+        ] {
+            assert_eq!(ground.vital(Path::new(path)), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn inside_and_git_compare_whole_names() {
+        let ground = ground();
+        assert!(ground.is_inside(Path::new("/data/x/y")));
+        assert!(!ground.is_inside(Path::new("/home/me/work/app-evil/x")));
+        assert!(ground.is_git(Path::new("/a/.Git/hooks/x")));
+        assert!(!ground.is_git(Path::new("/a/.gitignore")));
+    }
+
+    #[test]
+    fn the_agents_own_rules_are_protected() {
+        let ground = ground();
+        for path in [
+            "/home/me/.deepseek/config.toml",
+            "/home/me/.DeepSeek/Config.toml",
+            "/home/me/.deepagents/.state/x",
+        ] {
+            assert!(ground.is_protected(Path::new(path)), "{path}");
+        }
+        assert!(!ground.is_protected(Path::new("/home/me/.deepseek/other")));
+        assert!(ground.holds_protected(Path::new("/home/me/.deepseek")));
+    }
+
+    #[test]
+    fn a_worktree_knows_its_git_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("store/worktrees/w")).unwrap();
+        std::fs::create_dir_all(root.join("w")).unwrap();
+        crate::fs::atomic::write(&root.join("w/.git"), b"gitdir: ../store/worktrees/w\n", None).unwrap();
+        crate::fs::atomic::write(&root.join("store/worktrees/w/commondir"), b"../..\n", None).unwrap();
+        let ground = Ground::new(&root.join("w"), None, &[], &[]);
+        assert!(ground.is_git(&root.join("store/hooks/pre-commit")));
+        assert!(ground.is_git(&root.join("store/worktrees/w/config")));
+        assert!(!ground.is_git(&root.join("w/src")));
+    }
+}

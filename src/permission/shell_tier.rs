@@ -1,0 +1,234 @@
+//! Shell lines: each simple command by the person's rules, then by its class, then by the paths it names.
+
+use crate::config::layer::Sourced;
+use crate::config::rules::{Operation, RuleMode};
+use crate::permission::explain::rule_at;
+use crate::permission::finding::{Finding, Key};
+use crate::permission::fs_rules::FsRules;
+use crate::permission::named::{Named, Naming};
+use crate::permission::secret::Secrets;
+use crate::permission::shell_rules::{Say, ShellRules};
+use crate::shell::command::{Class, SimpleCommand, Unparsable};
+
+const TIER: &str = "tier";
+const RULE: &str = "rule";
+
+/// What lines are judged with.
+#[derive(Clone, Copy)]
+pub struct Lines<'a> {
+    /// The person's rules for commands.
+    pub rules: &'a ShellRules,
+    /// Lists of secrets.
+    pub secrets: &'a Secrets,
+    /// Filesystem rules, each list on its own.
+    pub fs_rules: &'a [FsRules],
+    /// Whether only what a list allows runs, as on the command line.
+    pub only_listed: bool,
+}
+
+impl Lines<'_> {
+    /// Judges one simple command.
+    pub fn command(&self, naming: &Naming<'_>, command: &SimpleCommand) -> Finding {
+        let finding = self.by_rule(command).unwrap_or_else(|| self.by_class(command));
+        match self.named(naming, command) {
+            Some(named) => finding.join(named),
+            None => finding,
+        }
+    }
+
+    fn by_rule(&self, command: &SimpleCommand) -> Option<Finding> {
+        let text = &command.text;
+        match self.rules.judge(command) {
+            Say::Deny(entry) => Some(Finding::deny(
+                RULE,
+                bash_rule("deny", &entry),
+                format!(
+                    "`{text}` is denied by the rule `{}`. Do it another way, or ask the person.",
+                    entry.value
+                ),
+            )),
+            Say::MayDeny(entry) => Some(
+                Finding::ask(
+                    RULE,
+                    bash_rule("deny", &entry),
+                    format!(
+                        "`{text}` may become what the rule `{}` denies, once the shell has filled it in.",
+                        entry.value
+                    ),
+                )
+                .sticking(),
+            ),
+            Say::Ask(entry) => {
+                let asked = Finding::ask(
+                    RULE,
+                    bash_rule("ask", &entry),
+                    format!("The rule `{}` asks for `{text}`.", entry.value),
+                );
+                Some(remember_exactly(asked, command))
+            }
+            Say::Allow(entry) => Some(Finding::allow(
+                RULE,
+                bash_rule("allow", &entry),
+                format!("The rule `{}` allows `{text}`.", entry.value),
+            )),
+            Say::Nothing => None,
+        }
+    }
+
+    fn by_class(&self, command: &SimpleCommand) -> Finding {
+        let text = &command.text;
+        if self.only_listed {
+            return self.not_listed(command);
+        }
+        let why = command
+            .reason
+            .as_deref()
+            .map(|reason| format!(": {reason}"))
+            .unwrap_or_default();
+        let finding = match command.class {
+            Class::Read => {
+                return Finding::allow(
+                    TIER,
+                    "commands that only look run unasked",
+                    format!("`{text}` only looks."),
+                );
+            }
+            Class::Change => Finding::ask(
+                TIER,
+                asked_by_class(command),
+                format!("`{text}` changes something{why}."),
+            ),
+            Class::Unknown => Finding::ask(
+                TIER,
+                asked_by_class(command),
+                format!("It is not known what `{text}` does{why}."),
+            ),
+            Class::Destructive => {
+                return Finding::ask(
+                    TIER,
+                    "destructive commands are asked each time; a rule in permissions.bash.allow that names one runs it",
+                    format!("`{text}` may destroy something{why}."),
+                );
+            }
+        };
+        match &command.pattern {
+            Some(pattern) => finding.for_good(Key::Pattern(pattern.clone())),
+            None => finding,
+        }
+    }
+
+    fn not_listed(&self, command: &SimpleCommand) -> Finding {
+        let names = self.rules.listed_names();
+        let allowed = if names.is_empty() {
+            "nothing".to_owned()
+        } else {
+            names.join(", ")
+        };
+        Finding::deny(
+            RULE,
+            "only listed commands run here; -S and permissions.bash.allow list them",
+            format!(
+                "`{}` is not in the allow-list ({allowed}). Use another approach.",
+                command.text
+            ),
+        )
+    }
+
+    /// The first path in the command that makes it asked, whatever its class.
+    fn named(&self, naming: &Naming<'_>, command: &SimpleCommand) -> Option<Finding> {
+        let named = naming.command(command);
+        named
+            .iter()
+            .find_map(|named| self.secret(command, named).or_else(|| self.ruled(command, named)))
+    }
+
+    fn secret(&self, command: &SimpleCommand, named: &Named) -> Option<Finding> {
+        let looks = |path: &&std::path::Path| {
+            let read = self.secrets.refuses_reading(path);
+            // Writing is what the wider list is about.
+            read.or_else(|| {
+                (command.class != Class::Read)
+                    .then(|| self.secrets.asks_writing(path))
+                    .flatten()
+            })
+            .is_some()
+        };
+        let path = named.paths().into_iter().find(looks)?;
+        let asked = Finding::ask(
+            TIER,
+            "a command that names a file that looks like a secret is asked, whatever it does",
+            format!(
+                "`{}` names {}, which looks like a secret.",
+                command.text,
+                path.display()
+            ),
+        );
+        Some(remember_exactly(asked, command))
+    }
+
+    fn ruled(&self, command: &SimpleCommand, named: &Named) -> Option<Finding> {
+        let denied = |path: &std::path::Path| {
+            let operations = [Operation::Read, Operation::Write];
+            let hits = self
+                .fs_rules
+                .iter()
+                .flat_map(|rules| operations.map(|operation| rules.first(operation, path)));
+            hits.flatten().find(|hit| hit.mode == RuleMode::Deny)
+        };
+        let hit = named.paths().into_iter().find_map(denied)?;
+        let asked = Finding::ask(
+            RULE,
+            rule_at(
+                &format!("permissions.rules denies {}", hit.patterns.join(", ")),
+                &hit.source,
+            ),
+            format!(
+                "`{}` names {}, which a rule denies to the file tools.",
+                command.text,
+                named.real.display()
+            ),
+        );
+        Some(remember_exactly(asked, command))
+    }
+}
+
+/// A line that cannot be judged: whatever its commands, it is asked, and the answer is not kept.
+pub fn unparsable(why: &Unparsable) -> Finding {
+    Finding::ask(
+        TIER,
+        "a line that cannot be judged is asked each time, in every mode",
+        format!("The line is asked each time: {why}."),
+    )
+    .sticking()
+}
+
+fn asked_by_class(command: &SimpleCommand) -> String {
+    match &command.pattern {
+        Some(pattern) => format!(
+            "commands that do more than look are asked; to let it run: `{pattern}` in permissions.bash.allow of \
+             ~/.deepseek/config.toml"
+        ),
+        None => "commands that do more than look are asked".to_owned(),
+    }
+}
+
+/// An answer to a rule that asks covers the very same command, and only until the session ends.
+fn remember_exactly(finding: Finding, command: &SimpleCommand) -> Finding {
+    let literal = command.words.iter().all(crate::shell::command::Word::is_literal);
+    let known = literal && command.uncovered.is_empty() && command.class != Class::Destructive;
+    if known {
+        finding.for_session(Key::Command(command.text.clone()))
+    } else {
+        finding
+    }
+}
+
+fn bash_rule(list: &str, entry: &Sourced<String>) -> String {
+    if entry.value.starts_with("shell_allow_list") {
+        return format!("{}; -S or setup() changes it", entry.value);
+    }
+    rule_at(
+        &format!("permissions.bash.{list} has `{}`", entry.value),
+        &entry.source,
+    )
+}

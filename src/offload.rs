@@ -32,6 +32,11 @@ impl OffloadDir {
         }
     }
 
+    /// The folder, whether it exists yet or not.
+    pub fn path(&self) -> PathBuf {
+        self.base.join(&self.session)
+    }
+
     /// `text` as it is, when it is short enough; else its start, and where the whole can be read.
     ///
     /// `name` becomes part of the file's name. When the file cannot be written the text is cut all the
@@ -58,7 +63,7 @@ impl OffloadDir {
 
     fn store(&self, name: &str, text: &str) -> io::Result<PathBuf> {
         private_dir(&self.base)?;
-        let dir = self.base.join(&self.session);
+        let dir = self.path();
         private_dir(&dir)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = dir.join(format!("{number:04}-{name}.txt"));
@@ -73,7 +78,7 @@ impl OffloadDir {
 
     /// Removes the session's files.
     pub fn clear(&self) {
-        let dir = self.base.join(&self.session);
+        let dir = self.path();
         if fs::symlink_metadata(&dir).is_ok_and(|meta| meta.is_dir()) {
             // Best effort: the system cleans its temporary folder anyway.
             let _ = fs::remove_dir_all(&dir);

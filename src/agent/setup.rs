@@ -181,12 +181,16 @@ impl Blueprint {
         let requests = Arc::new(Requests::new(Arc::clone(&self.events), Arc::clone(&self.status)));
         let editor: Arc<dyn Editor> = requests.clone();
         let human: Arc<dyn Human> = requests.clone();
+        let tmp = config.artifacts_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let offload = Arc::new(OffloadDir::new(&tmp, &session.0));
         let gate = Arc::new(Gate::new(GateSetup {
             cwd: self.start.cwd.clone(),
-            project_root: self.project.clone().unwrap_or_else(|| self.start.cwd.clone()),
-            home: self.start.home.clone(),
+            home: Some(self.start.home.clone()),
             config: Arc::clone(&config),
             user_file: load::user_file(&self.start.home),
+            protected: vec![self.start.home.join(".deepagents/.state")],
+            readable: vec![offload.path()],
+            only_listed: self.start.headless,
         }));
         // Outside any project the snapshots lie with our state, never in the home folder itself.
         let nowhere = self.start.state_dir.join("no-project");
@@ -202,8 +206,6 @@ impl Blueprint {
         ));
         let (shell, shell_notice) = self.shell();
         let system = context::system_prompt(&self.start.cwd, &shell.name());
-        let tmp = config.artifacts_dir.clone().unwrap_or_else(std::env::temp_dir);
-        let offload = Arc::new(OffloadDir::new(&tmp, &session.0));
         let services = Services {
             backend: backend.clone(),
             editor: Arc::clone(&editor),
@@ -214,6 +216,7 @@ impl Blueprint {
             bash_timeout_ms: config.bash.timeout_ms,
             secrets: self.secret_variables(),
             todo: self.todo_hook(),
+            reads: gate.read_filter(),
         };
         let mut registry = builtin::registry(services);
         let bash = !self.start.headless || self.shell_is_allowed();

@@ -6,9 +6,16 @@ use serde_json::Value;
 
 use crate::backend::Backend;
 use crate::host::{Editor, Human};
+use crate::permission::gate::ReadFilter;
+use crate::permission::judge::Shown;
 use crate::shell::env::Shell;
 use crate::shell::watchdog::Watchdog;
+use crate::tools::edit_file::EditFile;
+use crate::tools::ls::Ls;
+use crate::tools::read_file::ReadFile;
 use crate::tools::registry::Registry;
+use crate::tools::seen::SeenFiles;
+use crate::tools::write_file::WriteFile;
 
 /// Takes the items of the plan whenever it changes.
 pub type TodoHook = Arc<dyn Fn(Vec<Value>) + Send + Sync>;
@@ -33,8 +40,18 @@ pub struct Services {
     pub secrets: Vec<String>,
     /// Hears of the plan.
     pub todo: TodoHook,
+    /// Says how much of a file may be shown.
+    pub reads: ReadFilter,
 }
-pub fn registry(s: Services) -> Registry {
-    drop(s);
-    Registry::default()
+
+/// All built-in tools.
+pub fn registry(services: Services) -> Registry {
+    let Services { backend, reads, .. } = services;
+    let seen = Arc::new(SeenFiles::default());
+    let mut registry = Registry::default();
+    registry.add(ReadFile::new(Arc::clone(&backend), Arc::clone(&seen)));
+    registry.add(WriteFile::new(Arc::clone(&backend), Arc::clone(&seen)));
+    registry.add(EditFile::new(Arc::clone(&backend), seen));
+    registry.add(Ls::new(backend, Arc::new(move |path| reads.shown(path) != Shown::Nothing)));
+    registry
 }

@@ -10,7 +10,8 @@ use futures_util::FutureExt;
 use crate::host::{Editor, Human, HumanError};
 use crate::offload::OffloadDir;
 use crate::permission::decision::{Decision, Verdict};
-use crate::permission::gate::{Facts, Gate};
+use crate::permission::facts::Facts;
+use crate::permission::gate::Gate;
 use crate::protocol::ids::{StepIx, TurnId};
 use crate::protocol::message::Block;
 use crate::protocol::request::{Approval, Choice};
@@ -129,7 +130,7 @@ impl Dispatcher {
 
     /// What the gate says of a call; nothing runs and nobody is asked.
     pub fn explain(&self, tool: &Arc<dyn DynTool>, prepared: &Prepared) -> Verdict {
-        self.gate.decide(&facts(tool, prepared), true)
+        self.gate.explain(&facts(tool, prepared))
     }
 
     /// The call as it may run, or how it ended.
@@ -174,7 +175,7 @@ impl Dispatcher {
         }
         let Some(args) = answer.args else {
             // An answer that cannot be kept must not stop the call that the person has just allowed.
-            if let Err(error) = self.gate.remember(&facts, &verdict, answer.decision) {
+            if let Err(error) = self.gate.remember(&facts, answer.decision) {
                 (ctx.progress)(format!("{error}"));
             }
             return Ok((prepared, Decision::Ask));

@@ -1,1 +1,3 @@
-//! x
+//! Git, through libgit2: one file a question.
+
+pub mod repo;

@@ -1,7 +1,8 @@
 --- Loaded buffers and the files they hold: the text of such a buffer is the truth, not the disk.
 local M = {}
 
---- The path as the engine writes it: absolute, links resolved, also for a file that is not there yet.
+--- The path as the engine writes it: absolute, links resolved, also for a file that is not there
+--- yet.
 ---@param name string
 ---@return string
 function M.real(name)
@@ -43,7 +44,8 @@ function M.find(path)
       end
     end
   end
-  -- A link may have another name than its file, so every name has to be resolved; most likely first.
+  -- A link may have another name than its file, so every name has to be resolved; most likely
+  -- first.
   table.sort(others, function(a, b)
     local a_same = vim.fs.basename(vim.api.nvim_buf_get_name(a)) == base
     local b_same = vim.fs.basename(vim.api.nvim_buf_get_name(b)) == base

@@ -1,4 +1,5 @@
---- Highlight groups: links to what every colour scheme has. A group that the person has defined stays.
+--- Highlight groups: links to what every colour scheme has. A group that the person has defined
+--- stays.
 local M = {}
 
 ---@type table<string, string>

@@ -1,7 +1,6 @@
 --- What a person decides on hunks, and going from one to the next.
 local M = {}
 
-local buffers = require('dcode.buffers')
 local edits = require('dcode.review.edits')
 local hint = require('dcode.review.hint')
 local review = require('dcode.review')

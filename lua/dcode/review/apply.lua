@@ -129,7 +129,8 @@ local function tell_deleted(buf, origin)
   end
 end
 
---- Writes the buffer where the batch wants it. What formatters change on the way is the agent's too.
+--- Writes the buffer where the batch wants it. What formatters change on the way is the agent's
+--- too.
 ---@param file dcode.BufferEdits
 ---@param origin 'agent'|'restore'
 ---@param was_modified boolean

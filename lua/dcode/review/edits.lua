@@ -1,5 +1,5 @@
---- Line edits made in a buffer so that nothing else in the editor moves: marks, folds, extmarks, cursors
---- and what each window shows.
+--- Line edits made in a buffer so that nothing else in the editor moves: marks, folds, extmarks,
+--- cursors and what each window shows.
 local M = {}
 
 ---@class dcode.LineEdit
@@ -30,7 +30,8 @@ local function between_chars(text, at)
   return byte == nil or byte < 0x80 or byte >= 0xC0
 end
 
---- The bytes in which two lines differ: `first` and the ends, exclusive, in the old and the new line.
+--- The bytes in which two lines differ: `first` and the ends, exclusive, in the old and the new
+--- line.
 ---@param old string
 ---@param new string
 ---@return integer first, integer old_last, integer new_last
@@ -147,8 +148,8 @@ local function take_back(buf, made)
   end
 end
 
---- Ends the open undo block, so that what comes next is a block of its own. Assigning 'undolevels' does
---- it; somebody who is inserting goes on in a new block.
+--- Ends the open undo block, so that what comes next is a block of its own. Assigning 'undolevels'
+--- does it; somebody who is inserting goes on in a new block.
 ---@param buf integer
 function M.end_block(buf)
   if not vim.api.nvim_buf_is_loaded(buf) then

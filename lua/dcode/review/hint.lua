@@ -1,7 +1,7 @@
 --- The one line that says which hunk the cursor is on and which keys decide on it.
 ---
---- It stands at the right of the hunk's first line, if the text there leaves room; in a window too narrow
---- for it, in the window bar, if that is free. It is gone while somebody types.
+--- It stands at the right of the hunk's first line, if the text there leaves room; in a window too
+--- narrow for it, in the window bar, if that is free. It is gone while somebody types.
 local M = {}
 
 M.ns = vim.api.nvim_create_namespace('dcode.review.hint')

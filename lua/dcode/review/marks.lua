@@ -1,7 +1,7 @@
 --- A hunk as extmarks. Pure: tables in, tables out.
 ---
---- Removed lines are virtual lines above what stands in their place; lines that are new have a colour and
---- a sign; the words that changed stand out on both sides.
+--- Removed lines are virtual lines above what stands in their place; lines that are new have a
+--- colour and a sign; the words that changed stand out on both sides.
 local M = {}
 
 local words = require('dcode.review.words')
@@ -24,7 +24,8 @@ local WORD_PRIORITY = 130
 --- Hunks beyond this many lines are not compared word by word.
 local MAX_PAIRS = 200
 
---- Printable cells of a piece of text that begins at `cell`: tabs become blanks, control characters `^X`.
+--- Printable cells of a piece of text that begins at `cell`: tabs become blanks, control characters
+--- `^X`.
 ---@param text string
 ---@param cell integer
 ---@param tabstop integer
@@ -155,8 +156,8 @@ function M.for_hunk(hunk, ctx)
   return specs
 end
 
---- Removed lines that stand above the first line of the buffer, where nothing is shown until a window
---- is told to.
+--- Removed lines that stand above the first line of the buffer, where nothing is shown until a
+--- window is told to.
 ---@param hunks dcode.Hunk[]
 ---@return integer
 function M.lines_above_top(hunks)

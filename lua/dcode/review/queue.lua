@@ -1,5 +1,5 @@
---- Batches of edits wait here while the editor cannot be edited: in the middle of a command, a macro, a
---- completion. They are made as soon as it can, in the order they came.
+--- Batches of edits wait here while the editor cannot be edited: in the middle of a command, a
+--- macro, a completion. They are made as soon as it can, in the order they came.
 local M = {}
 
 local log = require('dcode.log')

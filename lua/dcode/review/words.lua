@@ -50,7 +50,8 @@ local function add(ranges, from, to)
   end
 end
 
---- The changed byte ranges (0-based, end exclusive) of both lines; nil when they have too little in common.
+--- The changed byte ranges (0-based, end exclusive) of both lines; nil when they have too little in
+--- common.
 ---@param old string
 ---@param new string
 ---@return integer[][]? old_ranges, integer[][]? new_ranges

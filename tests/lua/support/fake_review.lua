@@ -1,0 +1,223 @@
+--- The library's review in Lua, over the real buffers: base against text, compared anew at every
+--- question.
+local M = {}
+
+---@class dcode.FakeFile
+---@field buf integer
+---@field path string
+---@field base string[]
+---@field text string[]
+---@field moments table<integer, { base: string[], text: string[] }>
+
+---@param lines string[]
+---@return string
+local function joined(lines)
+  return table.concat(lines, '\n') .. '\n'
+end
+
+---@param list string[]
+---@param first integer
+---@param last integer
+---@return string[]
+local function slice(list, first, last)
+  return vim.list_slice(list, first, last)
+end
+
+---@param list string[]
+---@param first integer 0-based
+---@param last integer
+---@param new string[]
+---@return string[]
+local function spliced(list, first, last, new)
+  local out = slice(list, 1, first)
+  vim.list_extend(out, new)
+  return vim.list_extend(out, slice(list, last + 1, #list))
+end
+
+--- `{old_first, old_count, new_first, new_count}` each, 0-based firsts.
+---@param file dcode.FakeFile
+---@return integer[][]
+local function diff(file)
+  local fn = vim.text and vim.text.diff or vim.diff
+  local found = fn(joined(file.base), joined(file.text), { result_type = 'indices' })
+  for _, d in ipairs(found) do
+    d[1] = d[2] == 0 and d[1] or d[1] - 1
+    d[3] = d[4] == 0 and d[3] or d[3] - 1
+  end
+  return found
+end
+
+---@param file dcode.FakeFile
+---@return dcode.Hunk[]
+local function hunks(file)
+  local list = {}
+  for i, d in ipairs(diff(file)) do
+    list[i] = {
+      id = ('%s:%d'):format(file.path, d[1]),
+      path = file.path,
+      buf = file.buf,
+      start = math.max(math.min(d[3] + 1, #file.text), 1),
+      count = d[4],
+      removed = slice(file.base, d[1] + 1, d[1] + d[2]),
+      added = slice(file.text, d[3] + 1, d[3] + d[4]),
+      at_end = d[4] == 0 and d[3] == #file.text and d[3] > 0 or nil,
+      at = d,
+    }
+  end
+  return list
+end
+
+--- A change of the person outside all hunks is agreed to.
+---@param file dcode.FakeFile
+---@param first integer
+---@param last integer
+---@param new string[]
+local function follow(file, first, last, new)
+  local by = 0
+  for _, d in ipairs(diff(file)) do
+    local from, to = d[3], d[3] + d[4]
+    if first < to and from < last then
+      return
+    elseif from == to and first == from and last == from then
+      return
+    elseif to <= first then
+      by = d[1] + d[2] - to
+    end
+  end
+  file.base = spliced(file.base, first + by, last + by, new)
+end
+
+--- A library with nothing but the review in it. `calls` are the actions it was asked for.
+---@return table native
+function M.new()
+  ---@type table<integer, dcode.FakeFile>
+  local files = {}
+  local native = { protocol_version = 1, calls = {}, ops = {}, policy = 'on_edit', created = {} }
+  local on = {}
+
+  function on.attach(o)
+    local lines = vim.api.nvim_buf_get_lines(o.buf, 0, -1, false)
+    files[o.buf] = { buf = o.buf, path = o.path, base = lines, text = lines, moments = {} }
+    return { hunks = 0 }
+  end
+
+  function on.detach(o)
+    files[o.buf] = nil
+    return true
+  end
+
+  function on.lines(o)
+    local file = files[o.buf]
+    local new = vim.api.nvim_buf_get_lines(o.buf, o.first, o.new_last, false)
+    if o.origin == 'person' then
+      follow(file, o.first, o.last, new)
+    end
+    file.text = spliced(file.text, o.first, o.last, new)
+    return true
+  end
+
+  function on.resync(o)
+    files[o.buf].text = vim.api.nvim_buf_get_lines(o.buf, 0, -1, false)
+    files[o.buf].base = files[o.buf].text
+    return true
+  end
+
+  function on.mark(o)
+    local file = files[o.buf]
+    file.moments[o.seq] = { base = file.base, text = file.text }
+    return true
+  end
+
+  function on.arrive(o)
+    local file = files[o.buf]
+    local moment = file.moments[o.seq]
+    local same = moment ~= nil and vim.deep_equal(moment.text, file.text)
+    if same then
+      file.base = moment.base
+    end
+    return { restored = same }
+  end
+
+  function on.eol()
+    return true
+  end
+
+  function on.removed(o)
+    files[o.buf].base = files[o.buf].text
+    return true
+  end
+
+  ---@return { file: dcode.FakeFile, hunk: dcode.Hunk }[]
+  local function chosen(o)
+    local out = {}
+    for _, buf in ipairs(vim.tbl_keys(files)) do
+      for _, hunk in ipairs(hunks(files[buf])) do
+        local last = hunk.start + math.max(hunk.count, 1) - 1
+        local hit = (not o.buf or o.buf == buf)
+          and (not o.hunk or o.hunk == hunk.id)
+          and (not o.range or (hunk.start <= o.range[2] and o.range[1] <= last))
+        if hit then
+          out[#out + 1] = { file = files[buf], hunk = hunk }
+        end
+      end
+    end
+    return out
+  end
+
+  function on.accept(o)
+    local list, paths = chosen(o), {}
+    for i = #list, 1, -1 do
+      local file, d = list[i].file, list[i].hunk.at
+      file.base = spliced(file.base, d[1], d[1] + d[2], list[i].hunk.added)
+      paths[file.path] = true
+    end
+    return { count = #list, paths = vim.tbl_keys(paths) }
+  end
+
+  function on.reject(o)
+    local list, by_buf, out = chosen(o), {}, {}
+    for _, item in ipairs(list) do
+      local row = by_buf[item.file.buf]
+      if not row then
+        row = { path = item.file.path, buf = item.file.buf, edits = {} }
+        row.remove = native.created[row.path] or false
+        by_buf[row.buf] = row
+        out[#out + 1] = row
+      end
+      local d = item.hunk.at
+      row.edits[#row.edits + 1] = { start = d[3], end_ = d[3] + d[4], lines = item.hunk.removed }
+    end
+    return { count = #list, files = out }
+  end
+
+  function native.review(o)
+    native.calls[#native.calls + 1] = o
+    if o.buf and o.action ~= 'attach' and not files[o.buf] then
+      return nil, 'Nothing waits for review in this buffer.'
+    end
+    return on[o.action](o)
+  end
+
+  function native.hunks(o)
+    local out = {}
+    for _, buf in ipairs(vim.tbl_keys(files)) do
+      if (not o.buf or o.buf == buf) and (not o.path or o.path == files[buf].path) then
+        vim.list_extend(out, hunks(files[buf]))
+      end
+    end
+    return out
+  end
+
+  function native.submit(op)
+    native.ops[#native.ops + 1] = op
+    return true
+  end
+
+  function native.config()
+    return { { key = 'save', value = native.policy, source = 'test' } }
+  end
+
+  return native
+end
+
+return M

@@ -8,6 +8,8 @@ local function append(buffer, text)
   local last = vim.api.nvim_buf_line_count(buffer) - 1
   local column = #vim.api.nvim_buf_get_lines(buffer, last, last + 1, true)[1]
   vim.api.nvim_buf_set_text(buffer, last, column, last, column, vim.split(text, '\n'))
+  local window = vim.fn.bufwinid(buffer)
+  vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(buffer), 0 })
 end
 
 function M.ask(prompt, port)

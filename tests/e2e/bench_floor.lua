@@ -1,5 +1,5 @@
 -- The least that a chat in Neovim has to do, as the measure of ours: it sends a prompt to a
--- chat-completions server and appends what comes to a buffer. No Rust, no tools, no windows of its own.
+-- chat-completions server and appends what comes to a buffer. No Rust, no tools, no layout.
 local M = {}
 
 function M.setup() end
@@ -16,16 +16,15 @@ function M.ask(prompt, port)
   local buffer = vim.api.nvim_create_buf(false, true)
   vim.cmd.vsplit()
   vim.api.nvim_win_set_buf(0, buffer)
-  local body = vim.json.encode({ stream = true, messages = { { role = 'user', content = prompt } } })
+  local body =
+    vim.json.encode({ stream = true, messages = { { role = 'user', content = prompt } } })
   local tcp = assert(vim.uv.new_tcp())
   local held = ''
   tcp:connect('127.0.0.1', port, function(err)
     assert(not err, err)
     tcp:write(
-      ('POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n%s'):format(
-        #body,
-        body
-      )
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n'
+        .. ('content-length: %d\r\n\r\n%s'):format(#body, body)
     )
     tcp:read_start(function(_, data)
       held = held .. (data or '')

@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PREFIX ?= $(HOME)/.local
 TOOLS := .deps/lua-tools
-LUA := lua plugin scripts tests/lua tests/fixtures/demo
+LUA := lua plugin scripts tests/lua tests/e2e tests/fixtures/demo
 
 .PHONY: help demo build test test-rust test-lua test-e2e lint lint-rust lint-lua lint-docs abi fmt bench \
 	install-cli nvims clean

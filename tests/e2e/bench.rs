@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::driver::Nvim;
+use crate::driver::{Nvim, PATIENCE};
 use crate::model_server::{ModelServer, Reply};
 use crate::neovims::{Neovim, on_each_neovim};
 use crate::setup::Setup;
@@ -19,7 +19,7 @@ enum Who {
     Floor,
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a measurement: make bench"]
 async fn bench_start() {
     on_each_neovim(async |neovim| {
@@ -50,7 +50,7 @@ async fn bench_start() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a measurement: make bench"]
 async fn bench_first_prompt() {
     on_each_neovim(async |neovim| {
@@ -89,8 +89,8 @@ async fn bench_first_prompt() {
     .await;
 }
 
-/// A key is answered how fast while 3,000 tokens come at once? The control types with no reply running.
-#[tokio::test]
+/// A key is answered how fast while 3,000 tokens come within a second? The control types with no reply running.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a measurement: make bench"]
 async fn bench_stall_in_a_burst() {
     on_each_neovim(async |neovim| {
@@ -99,7 +99,7 @@ async fn bench_stall_in_a_burst() {
         for who in [Who::Dcode, Who::Floor] {
             let model = ModelServer::start();
             let (reply, release) = Reply::new().text("Begin.").pause();
-            model.push(reply.words(&burst).text("\n\nThe end.").done());
+            model.push(reply.words_per_millisecond(5, &burst).text("\n\nThe end.").done());
             let nvim = start(neovim, who, &model).await;
             ask(&nvim, who, &model).await;
             nvim.wait_for("Begin.").await;
@@ -156,7 +156,12 @@ async fn keys_until(nvim: &Nvim, mut done: impl FnMut(&Nvim, usize) -> bool) -> 
     let mut taken = Vec::new();
     let mut tick = tokio::time::interval(Duration::from_millis(2));
     let started = Instant::now();
-    while !done(nvim, taken.len()) && started.elapsed() < Duration::from_secs(60) {
+    while !done(nvim, taken.len()) {
+        assert!(
+            started.elapsed() < PATIENCE,
+            "the burst does not end:\n{}",
+            nvim.framed_screen()
+        );
         tick.tick().await;
         let typed = Instant::now();
         nvim.input("<Ignore>").await;

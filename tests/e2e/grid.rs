@@ -50,12 +50,15 @@ impl Screen {
     /// Row and column of the first cell of `text`, from 0. Text does not run over the end of a row.
     pub fn find(&self, text: &str) -> Option<(usize, usize)> {
         self.rows.iter().enumerate().find_map(|(index, row)| {
-            // Wide characters fill two cells, the second with no text: count cells, not letters.
-            let start = (0..row.len()).find(|&column| {
-                let tail: String = row[column..].iter().map(|cell| cell.text.as_str()).collect();
-                !row[column].text.is_empty() && tail.starts_with(text)
+            let line: String = row.iter().map(|cell| cell.text.as_str()).collect();
+            let mut before = line.find(text)?;
+            // Cells are counted, not letters: a wide character fills two, the second with no text.
+            let column = row.iter().position(|cell| {
+                let here = before == 0 && !cell.text.is_empty();
+                before = before.saturating_sub(cell.text.len());
+                here
             })?;
-            Some((index, start))
+            Some((index, column))
         })
     }
 

@@ -31,6 +31,7 @@ pub struct Reply {
 enum Part {
     Bytes(Bytes),
     Pause(oneshot::Receiver<()>),
+    Wait(Duration),
     Cut,
 }
 
@@ -93,6 +94,15 @@ impl Reply {
     /// Each word of `text` as a delta of its own.
     pub fn words(self, text: &str) -> Self {
         text.split_inclusive(' ').fold(self, Self::text)
+    }
+
+    /// The same, `count` words every millisecond.
+    pub fn words_per_millisecond(self, count: usize, text: &str) -> Self {
+        let words: Vec<&str> = text.split_inclusive(' ').collect();
+        words.chunks(count).fold(self, |mut reply, words| {
+            reply.parts.push_back(Part::Wait(Duration::from_millis(1)));
+            words.iter().copied().fold(reply, Self::text)
+        })
     }
 
     /// One delta of reasoning, in the field that DeepSeek and vLLM use.
@@ -178,6 +188,7 @@ impl Reply {
                     Part::Bytes(bytes) => return Some((Ok(bytes), parts)),
                     // An error only says that the Release was dropped, which is an answer too.
                     Part::Pause(released) => drop(released.await),
+                    Part::Wait(time) => tokio::time::sleep(time).await,
                     Part::Cut => {
                         // The server flushes what it holds while the body has nothing for it.
                         tokio::task::yield_now().await;

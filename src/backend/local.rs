@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use crate::backend::disk;
 use crate::backend::transaction::Transaction;
 use crate::backend::{Backend, BackendError, DirEntry, ReadBytes};
+use crate::host::scope;
 use crate::host::{Editor, EditorError};
 use crate::protocol::change::{AppliedFile, ChangeSet, FileText, Origin, SavePolicy, TextSource};
 
@@ -81,7 +82,7 @@ impl Backend for LocalBackend {
     /// Goes on to its end when the caller is dropped: half a set is worse than one too many.
     async fn apply(&self, set: ChangeSet) -> Result<Vec<AppliedFile>, BackendError> {
         let (editor, save, hook) = (Arc::clone(&self.editor), self.save, Arc::clone(&self.hook));
-        let whole = tokio::spawn(async move {
+        let whole = scope::spawn(async move {
             let transaction = Transaction::new(editor.as_ref(), save, &set)?;
             let (applied, changed) = transaction.run().await?;
             for file in &changed {

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use dcode::fs::atomic;
 use dcode::host::{Editor, EditorError};
 use dcode::protocol::change::{AppliedFile, BufferEdits, BufferText, EditBatch};
+use dcode::protocol::request::UnsavedBuffer;
 
 /// What happens at the next batch, in place of or before the edits.
 pub enum Surprise {
@@ -64,6 +65,16 @@ impl FakeEditor {
 impl Editor for FakeEditor {
     async fn read_buffer(&self, path: &Path) -> Result<Option<BufferText>, EditorError> {
         Ok(self.state.lock().unwrap().buffers.get(path).cloned())
+    }
+
+    async fn unsaved(&self) -> Result<Vec<UnsavedBuffer>, EditorError> {
+        let state = self.state.lock().unwrap();
+        let modified = state.buffers.iter().filter(|(_, buffer)| buffer.modified);
+        let unsaved = modified.map(|(path, buffer)| UnsavedBuffer {
+            path: path.clone(),
+            text: buffer.text.clone(),
+        });
+        Ok(unsaved.collect())
     }
 
     async fn apply(&self, batch: EditBatch) -> Result<Vec<AppliedFile>, EditorError> {

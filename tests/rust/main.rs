@@ -1,14 +1,6 @@
 //! The engine's tests, one binary. Each module has a line that says what belongs there.
-
-/// Layers of configuration, from real files.
-mod config;
-/// The gate: tables of cases, memory, laws.
-mod permission;
-/// Judging shell lines: tables of lines, and properties.
-mod shell;
-/// Running shell lines.
-mod shell_run;
 #![allow(
+    missing_docs,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
@@ -24,39 +16,31 @@ mod model_server;
 mod architecture;
 // Layers of configuration, from real files.
 mod config;
-/// Running shell lines.
-mod shell_run;
-// Models over HTTP: replies, failures, retries, the bytes of requests, the choice of a model.
-mod provider;
-// A folder with a backend and an editor over it.
-mod project;
-
-// Buffers without an editor; used by the tests of everything that reads or writes files.
-mod fake_editor;
-
-// Change sets on buffers and disk: all or nothing, encodings, what the person hears.
-mod local_backend;
-    missing_docs,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout
-)]
-
-/// Journals after every kind of end, one writer, the format's upgrade path.
-mod journal;
-/// This test binary as another process: killed, unprivileged, or out of disk.
-mod other_process;
-/// Snapshots on a real disk: capture, undo, redo, links, places, pruning.
-mod snapshot;
-/// Undo and redo against a model of the file system.
-mod snapshot_model;
-
 // edit_file against the cases of tests/fixtures/edit.
 mod edit_cases;
-
+// Buffers without an editor; used by the tests of everything that reads or writes files.
+mod fake_editor;
 // read_file, write_file and ls: ranges, pages, the guard against lost changes.
 mod file_tools;
-
+// Journals after every kind of end, one writer, the format's upgrade path.
+mod journal;
+// Change sets on buffers and disk: all or nothing, encodings, what the person hears.
+mod local_backend;
+// This test binary as another process: killed, unprivileged, or out of disk.
+mod other_process;
+// The gate: tables of cases, memory, laws.
+mod permission;
+// A folder with a backend and an editor over it.
+mod project;
+// Models over HTTP: replies, failures, retries, the bytes of requests, the choice of a model.
+mod provider;
 // What an ordinary user may not do, and full disks: writes fail whole and in words.
 mod refused_writes;
+// Judging shell lines: tables of lines, and properties.
+mod shell;
+// Running shell lines.
+mod shell_run;
+// Snapshots on a real disk: capture, undo, redo, links, places, pruning.
+mod snapshot;
+// Undo and redo against a model of the file system.
+mod snapshot_model;

@@ -5,11 +5,15 @@
 //! contract test then checks the rest: a unique name, a schema that parses back into `Args`, a class.
 //! A tool never asks, snapshots or truncates: `dispatch` does that for all of them.
 
+pub mod bash;
 pub mod edit_file;
 mod file_pages;
 mod file_paths;
+pub mod grep;
 pub mod ls;
+pub mod question;
 pub mod read_file;
 pub mod seen;
+pub mod todo_write;
 pub mod tool;
 pub mod write_file;

@@ -1,1 +1,3 @@
-//! x
+//! Git, through libgit2: no program is run.
+
+pub mod repo;

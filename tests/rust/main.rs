@@ -1,14 +1,11 @@
 //! The engine's tests, one binary. Each module has a line that says what belongs there.
 
-/// Judging shell lines: tables of lines, and properties.
-mod shell;
-/// Running shell lines.
-mod shell_run;
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test fails by panicking"
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and prints why it is skipped"
 )]
 
 // A folder with a backend and an editor over it.
@@ -28,3 +25,15 @@ mod file_tools;
 
 // What an ordinary user may not do, and full disks: writes fail whole and in words.
 mod refused_writes;
+
+// Judging shell lines: the tables of tests/fixtures/shell, and properties.
+mod shell;
+
+// Running shell lines: output, limits, signals, nothing left behind.
+mod shell_run;
+
+// Walking and searching: what is found, what is left out and said, order, cancel.
+mod search;
+
+// grep, bash, question and todo_write as a model sees them.
+mod light_tools;

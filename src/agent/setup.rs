@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -25,16 +26,18 @@ use crate::journal::Record;
 use crate::offload::OffloadDir;
 use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
-use crate::protocol::event::{Event, Notice};
+use crate::protocol::event::{Event, Level, Notice};
 use crate::protocol::ids::SessionId;
 use crate::provider::{self, Provider, ProviderError, ProviderRow, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
 use crate::shell::env::Shell;
 use crate::shell::watchdog::Watchdog;
 use crate::snapshot::{SnapshotDirs, SnapshotStore};
+use crate::tools::bash::Bash;
 use crate::tools::builtin::{self, Services};
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::locks::PathLocks;
+use crate::tools::todo_write::PlanSink;
 
 /// What the front end says when it starts the agent.
 #[derive(Clone, Debug)]
@@ -204,21 +207,23 @@ impl Blueprint {
             save_policy(config.save),
             self.disk_hook(),
         ));
-        let (shell, shell_notice) = self.shell();
+        let shell = self.shell();
         let system = context::system_prompt(&self.start.cwd, &shell.name());
-        let services = Services {
+        let timeout = Duration::from_millis(config.bash.timeout_ms);
+        let bash = Bash::new(
+            shell,
+            Arc::clone(&self.watchdog),
+            self.secret_variables(),
+            timeout,
+        );
+        let mut registry = builtin::registry(Services {
             backend: backend.clone(),
             editor: Arc::clone(&editor),
             human: Arc::clone(&human),
-            shell,
-            shell_notice,
-            watchdog: Arc::clone(&self.watchdog),
-            bash_timeout_ms: config.bash.timeout_ms,
-            secrets: self.secret_variables(),
-            todo: self.todo_hook(),
+            bash,
+            plan: self.plan_sink(),
             reads: gate.read_filter(),
-        };
-        let mut registry = builtin::registry(services);
+        });
         let bash = !self.start.headless || self.shell_is_allowed();
         registry.retain(|name| config.allow_fs_tools.offers(name) && (name != "bash" || bash));
         let model = self.open_model(None);
@@ -285,16 +290,31 @@ impl Blueprint {
         })
     }
 
-    fn todo_hook(&self) -> builtin::TodoHook {
+    fn plan_sink(&self) -> PlanSink {
         let events = Arc::clone(&self.events);
-        Arc::new(move |items| events.push(Event::TodoUpdated { items }))
+        Arc::new(move |items| {
+            let items = items
+                .iter()
+                .filter_map(|item| serde_json::to_value(item).ok())
+                .collect();
+            events.push(Event::TodoUpdated { items });
+        })
     }
 
-    fn shell(&self) -> (Shell, Option<String>) {
-        match &self.loaded.config.bash.shell {
-            Some(program) => (Shell::new(program), None),
-            None => Shell::of_person(),
+    /// The configured shell, else the person's; where that is another one, bash with a notice.
+    fn shell(&self) -> Shell {
+        if let Some(program) = &self.loaded.config.bash.shell {
+            return Shell::new(program);
         }
+        let (shell, notice) = Shell::of_person();
+        if let Some(message) = notice {
+            self.events.push(Event::Notice(Notice {
+                level: Level::Info,
+                message,
+                hint: None,
+            }));
+        }
+        shell
     }
 
     /// Row U6: without a human, commands run only where the person's own configuration allows some.

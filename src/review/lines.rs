@@ -18,11 +18,7 @@ impl Lines {
             rope.insert_char(rope.len_chars(), '\n');
         }
         let lines = Self(rope);
-        if lines.is_blank() {
-            Self::default()
-        } else {
-            lines
-        }
+        if lines.is_blank() { Self::default() } else { lines }
     }
 
     /// The number of lines.

@@ -1,24 +1,24 @@
 //! The list of built-in tools, in prompt order, and what they are made of.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::Value;
+use futures_util::future::BoxFuture;
 
 use crate::backend::Backend;
 use crate::host::{Editor, Human};
 use crate::permission::gate::ReadFilter;
 use crate::permission::judge::Shown;
-use crate::shell::env::Shell;
-use crate::shell::watchdog::Watchdog;
+use crate::tools::bash::Bash;
 use crate::tools::edit_file::EditFile;
+use crate::tools::grep::Grep;
 use crate::tools::ls::Ls;
+use crate::tools::question::Question;
 use crate::tools::read_file::ReadFile;
 use crate::tools::registry::Registry;
 use crate::tools::seen::SeenFiles;
+use crate::tools::todo_write::{PlanSink, TodoWrite};
 use crate::tools::write_file::WriteFile;
-
-/// Takes the items of the plan whenever it changes.
-pub type TodoHook = Arc<dyn Fn(Vec<Value>) + Send + Sync>;
 
 /// What the tools work with.
 pub struct Services {
@@ -29,29 +29,50 @@ pub struct Services {
     /// Answers questions.
     pub human: Arc<dyn Human>,
     /// Runs commands.
-    pub shell: Shell,
-    /// Why it is not the person's own shell.
-    pub shell_notice: Option<String>,
-    /// Kills what a dead Neovim left.
-    pub watchdog: Arc<Watchdog>,
-    /// Limit of a command that names none, in milliseconds.
-    pub bash_timeout_ms: u64,
-    /// Environment variables that no child may see.
-    pub secrets: Vec<String>,
+    pub bash: Bash,
     /// Hears of the plan.
-    pub todo: TodoHook,
+    pub plan: PlanSink,
     /// Says how much of a file may be shown.
     pub reads: ReadFilter,
 }
 
 /// All built-in tools.
 pub fn registry(services: Services) -> Registry {
-    let Services { backend, reads, .. } = services;
+    let Services {
+        backend,
+        editor,
+        human,
+        bash,
+        plan,
+        reads,
+    } = services;
     let seen = Arc::new(SeenFiles::default());
+    let (named, shown) = (reads.clone(), reads);
+    let unsaved = move || -> BoxFuture<'static, Vec<(PathBuf, String)>> {
+        let editor = Arc::clone(&editor);
+        Box::pin(async move {
+            // Without the editor's word the disk is searched, which is never wrong for a saved file.
+            let buffers = editor.unsaved().await.unwrap_or_default();
+            buffers
+                .into_iter()
+                .map(|buffer| (buffer.path, buffer.text))
+                .collect()
+        })
+    };
     let mut registry = Registry::default();
     registry.add(ReadFile::new(Arc::clone(&backend), Arc::clone(&seen)));
     registry.add(WriteFile::new(Arc::clone(&backend), Arc::clone(&seen)));
     registry.add(EditFile::new(Arc::clone(&backend), seen));
-    registry.add(Ls::new(backend, Arc::new(move |path| reads.shown(path) != Shown::Nothing)));
+    registry.add(Ls::new(
+        backend,
+        Arc::new(move |path| named.shown(path) != Shown::Nothing),
+    ));
+    registry.add(Grep::new(
+        Arc::new(unsaved),
+        Arc::new(move |path| shown.shown(path) == Shown::Content),
+    ));
+    registry.add(bash);
+    registry.add(TodoWrite::new(plan));
+    registry.add(Question::new(human));
     registry
 }

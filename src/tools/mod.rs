@@ -6,15 +6,19 @@
 //! A tool never asks, snapshots or truncates: `dispatch` does that for all of them.
 
 pub mod args;
+pub mod bash;
 pub mod builtin;
 pub mod dispatch;
-pub mod locks;
-pub mod registry;
 pub mod edit_file;
 mod file_pages;
 mod file_paths;
+pub mod grep;
+pub mod locks;
 pub mod ls;
+pub mod question;
 pub mod read_file;
+pub mod registry;
 pub mod seen;
+pub mod todo_write;
 pub mod tool;
 pub mod write_file;

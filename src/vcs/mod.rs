@@ -1,3 +1,3 @@
-//! Git, through libgit2: one file a question.
+//! Git, through libgit2: no program is run.
 
 pub mod repo;

@@ -36,9 +36,13 @@ mod project;
 mod provider;
 // What an ordinary user may not do, and full disks: writes fail whole and in words.
 mod refused_writes;
-// Judging shell lines: tables of lines, and properties.
+// grep, bash, question and todo_write as a model sees them.
+mod light_tools;
+// Walking and searching: what is found, what is left out and said, order, cancel.
+mod search;
+// Judging shell lines: the tables of tests/fixtures/shell, and properties.
 mod shell;
-// Running shell lines.
+// Running shell lines: output, limits, signals, nothing left behind.
 mod shell_run;
 // Snapshots on a real disk: capture, undo, redo, links, places, pruning.
 mod snapshot;

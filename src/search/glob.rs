@@ -1,0 +1,156 @@
+//! Picking files by name.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobMatcher};
+use thiserror::Error;
+
+/// A pattern for paths relative to a root: `*` and `?` do not cross `/`, `**` does, `{a,b}` is either,
+/// `[a-z]` and `[!a-z]` are one character. Without a `/` it is matched with names, at any depth; a leading
+/// `/` binds it to the root. A leading `!` turns it round.
+#[derive(Clone, Debug)]
+pub struct Glob {
+    matcher: GlobMatcher,
+    negated: bool,
+    by_name: bool,
+    names_hidden: bool,
+}
+
+/// Why a pattern means nothing. The texts are for the model.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum GlobError {
+    /// No characters.
+    #[error("The glob is empty. Give a pattern such as `*.rs` or `src/**/*.ts`.")]
+    Empty,
+    /// It would leave the root.
+    #[error("The glob {0} leaves its folder. Give the folder as `path` and a pattern below it.")]
+    Outside(String),
+    /// It is not well-formed.
+    #[error(
+        "The glob {pattern} is not valid: {reason}. Write a literal bracket as `[[]`, a brace as `[{{]`."
+    )]
+    Invalid {
+        /// As written.
+        pattern: String,
+        /// In words.
+        reason: String,
+    },
+}
+
+impl Glob {
+    /// Compiles a pattern.
+    pub fn new(pattern: &str) -> Result<Self, GlobError> {
+        let (negated, body) = match pattern.strip_prefix('!') {
+            Some(rest) => (true, rest),
+            None => (false, pattern),
+        };
+        let body = body.strip_prefix("./").unwrap_or(body);
+        if body.split('/').any(|part| part == "..") {
+            return Err(GlobError::Outside(pattern.to_owned()));
+        }
+        let by_name = !body.contains('/');
+        let body = body.trim_start_matches('/');
+        if body.is_empty() {
+            return Err(GlobError::Empty);
+        }
+        // `src/` means what is in it.
+        let body = if body.ends_with('/') {
+            format!("{body}**")
+        } else {
+            body.to_owned()
+        };
+        let matcher = GlobBuilder::new(&body)
+            .literal_separator(true)
+            .backslash_escape(true)
+            .build()
+            .map_err(|error| GlobError::Invalid {
+                pattern: pattern.to_owned(),
+                reason: error.kind().to_string(),
+            })?
+            .compile_matcher();
+        let names_hidden = body
+            .split('/')
+            .any(|part| part.starts_with('.') || part.starts_with("{."));
+        Ok(Self {
+            matcher,
+            negated,
+            by_name,
+            names_hidden,
+        })
+    }
+
+    /// Whether a path, relative to the root, is picked.
+    pub fn picks(&self, relative: &Path) -> bool {
+        let matched = if self.by_name {
+            relative
+                .file_name()
+                .is_some_and(|name| self.matcher.is_match(name))
+        } else {
+            self.matcher.is_match(relative)
+        };
+        matched != self.negated
+    }
+
+    /// Whether it asks for names that begin with a dot, so that a walk must list them.
+    pub fn names_hidden(&self) -> bool {
+        self.names_hidden && !self.negated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TREE: [&str; 7] = [
+        "a.py",
+        "sub/b.py",
+        "sub/nested/c.py",
+        "readme.md",
+        ".hidden.py",
+        ".hidden/x.py",
+        ".github/workflows/ci.yml",
+    ];
+
+    fn picked(pattern: &str) -> Vec<&'static str> {
+        let glob = Glob::new(pattern).unwrap();
+        TREE.into_iter()
+            .filter(|path| glob.picks(Path::new(path)))
+            .collect()
+    }
+
+    #[test]
+    fn patterns_pick_what_their_form_says() {
+        assert_eq!(picked("sub/*.py"), ["sub/b.py"]);
+        assert_eq!(picked("sub/**/*.py"), ["sub/b.py", "sub/nested/c.py"]);
+        assert_eq!(picked("/*.py"), ["a.py", ".hidden.py"]);
+        assert_eq!(picked("[ab].py"), ["a.py", "sub/b.py"]);
+        assert_eq!(picked("*.{yml,md}"), ["readme.md", ".github/workflows/ci.yml"]);
+        assert_eq!(picked(".github/**"), [".github/workflows/ci.yml"]);
+        assert_eq!(picked("sub/"), ["sub/b.py", "sub/nested/c.py"]);
+        assert_eq!(picked("a.py/**"), Vec::<&str>::new());
+        assert_eq!(picked("!*.py"), ["readme.md", ".github/workflows/ci.yml"]);
+        assert_eq!(picked("?.py").len(), 4);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert_eq!(Glob::new("").unwrap_err(), GlobError::Empty);
+        assert_eq!(
+            Glob::new("../*.py").unwrap_err(),
+            GlobError::Outside("../*.py".into())
+        );
+        assert!(
+            Glob::new("a[")
+                .unwrap_err()
+                .to_string()
+                .contains("unclosed character class")
+        );
+    }
+
+    #[test]
+    fn a_pattern_that_names_hidden_files_says_so() {
+        assert!(Glob::new(".github/**").unwrap().names_hidden());
+        assert!(Glob::new(".*.py").unwrap().names_hidden());
+        assert!(!Glob::new("*.py").unwrap().names_hidden());
+    }
+}

@@ -1,0 +1,241 @@
+//! The files below a folder.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
+use tokio_util::sync::CancellationToken;
+
+/// The most files that are listed; what comes after is not seen at all.
+const MAX_FILES: u64 = 1_000_000;
+
+/// Version control folders: never entered, not even by `hidden`; only when the root lies in one.
+const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
+
+/// Folders that are as good as ignored, whether or not an ignore file says so.
+const GENERATED: [&str; 7] = [
+    "node_modules",
+    ".venv",
+    "__pycache__",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".tox",
+];
+
+/// What is walked.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    /// The folder, links resolved: links below it are listed by nobody and followed by nobody.
+    pub root: PathBuf,
+    /// Names that begin with a dot are listed.
+    pub hidden: bool,
+    /// Ignore files and the list of generated folders are not regarded.
+    pub no_ignore: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Plain files, in the byte order of their paths.
+    pub files: Vec<PathBuf>,
+    /// What is not in it.
+    pub left_out: LeftOut,
+}
+
+/// Entries that a walk did not list. A folder counts as one, whatever is in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Names that begin with a dot.
+    pub hidden: u64,
+    /// Ignored, or generated.
+    pub ignored: u64,
+    /// Folders and files that could not be read.
+    pub unreadable: u64,
+    /// The walk ended early: there are more files than anybody could use.
+    pub too_many: bool,
+}
+
+/// Lists the files. `None` when cancelled.
+pub fn list(walk: &Walk, cancel: &CancellationToken) -> Option<Listing> {
+    let no_ignore = walk.no_ignore || is_ignored(&walk.root);
+    let tally = Tally::default();
+    let found = Mutex::new(Vec::new());
+    let mut builder = WalkBuilder::new(&walk.root);
+    builder
+        .standard_filters(false)
+        .parents(!no_ignore)
+        .ignore(!no_ignore)
+        .git_ignore(!no_ignore)
+        .git_global(!no_ignore)
+        .git_exclude(!no_ignore)
+        .require_git(false)
+        .threads(threads());
+    // Runs on every entry that no ignore file leaves out.
+    let seen = tally.clone();
+    let hidden = walk.hidden;
+    builder.filter_entry(move |entry| seen.keeps(entry, hidden, no_ignore));
+    let mut visitors = Visitors {
+        cancel,
+        tally: &tally,
+        found: &found,
+        count_ignored: !no_ignore,
+    };
+    builder.build_parallel().visit(&mut visitors);
+    if cancel.is_cancelled() {
+        return None;
+    }
+    let mut files = found.into_inner().unwrap_or_default();
+    files.sort_unstable();
+    Some(Listing {
+        files,
+        left_out: tally.left_out(),
+    })
+}
+
+/// As many as help: the work is half waiting for the disk.
+pub(super) fn threads() -> usize {
+    std::thread::available_parallelism()
+        .map_or(2, std::num::NonZero::get)
+        .clamp(1, 8)
+}
+
+/// Whether an ignore file above `root` leaves it out. Who names such a folder wants what is in it.
+fn is_ignored(root: &Path) -> bool {
+    let base = root.ancestors().find(|path| path.join(".git").exists());
+    let Some(base) = base.or_else(|| root.parent()) else {
+        return false;
+    };
+    let Ok(below) = root.strip_prefix(base) else {
+        return false;
+    };
+    let generated = |part: std::path::Component<'_>| {
+        part.as_os_str()
+            .to_str()
+            .is_some_and(|name| GENERATED.contains(&name))
+    };
+    let mut matchers = WalkBuilder::new(base)
+        .hidden(false)
+        .require_git(false)
+        .build_matchers();
+    below.components().any(generated)
+        || matchers
+            .first_mut()
+            .is_some_and(|matcher| matcher.matched(below, true).is_ignore())
+}
+
+/// Counts of a walk, shared by its threads.
+#[derive(Clone, Default)]
+struct Tally(std::sync::Arc<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    files: AtomicU64,
+    hidden: AtomicU64,
+    generated: AtomicU64,
+    /// Entries that no ignore file leaves out.
+    seen: AtomicU64,
+    /// All entries of the folders that were entered.
+    entries: AtomicU64,
+    unreadable: AtomicU64,
+    too_many: AtomicU64,
+}
+
+impl Tally {
+    fn keeps(&self, entry: &DirEntry, hidden: bool, no_ignore: bool) -> bool {
+        if entry.depth() == 0 {
+            return true;
+        }
+        self.0.seen.fetch_add(1, Ordering::Relaxed);
+        let Some(name) = entry.file_name().to_str() else {
+            return true;
+        };
+        if VERSION_CONTROL.contains(&name) {
+            return false;
+        }
+        if !no_ignore && GENERATED.contains(&name) {
+            self.0.generated.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        if !hidden && name.starts_with('.') {
+            self.0.hidden.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+
+    fn left_out(&self) -> LeftOut {
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        LeftOut {
+            hidden: get(&self.0.hidden),
+            ignored: get(&self.0.generated) + get(&self.0.entries).saturating_sub(get(&self.0.seen)),
+            unreadable: get(&self.0.unreadable),
+            too_many: get(&self.0.too_many) > 0,
+        }
+    }
+}
+
+struct Visitors<'a> {
+    cancel: &'a CancellationToken,
+    tally: &'a Tally,
+    found: &'a Mutex<Vec<PathBuf>>,
+    count_ignored: bool,
+}
+
+impl<'a> ParallelVisitorBuilder<'a> for Visitors<'a> {
+    fn build(&mut self) -> Box<dyn ParallelVisitor + 'a> {
+        Box::new(Visitor {
+            cancel: self.cancel,
+            tally: self.tally,
+            found: self.found,
+            count_ignored: self.count_ignored,
+            files: Vec::new(),
+        })
+    }
+}
+
+/// One thread of a walk. Gives its files over when it ends.
+struct Visitor<'a> {
+    cancel: &'a CancellationToken,
+    tally: &'a Tally,
+    found: &'a Mutex<Vec<PathBuf>>,
+    count_ignored: bool,
+    files: Vec<PathBuf>,
+}
+
+impl ParallelVisitor for Visitor<'_> {
+    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
+        if self.cancel.is_cancelled() {
+            return WalkState::Quit;
+        }
+        let counts = &self.tally.0;
+        let Ok(entry) = entry else {
+            counts.unreadable.fetch_add(1, Ordering::Relaxed);
+            return WalkState::Continue;
+        };
+        let Some(kind) = entry.file_type() else {
+            return WalkState::Continue;
+        };
+        if kind.is_dir() && self.count_ignored {
+            // A second reading of the folder, from the cache: the walker does not tell what it left out.
+            let entries = std::fs::read_dir(entry.path()).map_or(0, Iterator::count);
+            counts.entries.fetch_add(entries as u64, Ordering::Relaxed);
+        } else if kind.is_file() {
+            if counts.files.fetch_add(1, Ordering::Relaxed) >= MAX_FILES {
+                counts.too_many.store(1, Ordering::Relaxed);
+                return WalkState::Quit;
+            }
+            self.files.push(entry.into_path());
+        }
+        WalkState::Continue
+    }
+}
+
+impl Drop for Visitor<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut found) = self.found.lock() {
+            found.append(&mut self.files);
+        }
+    }
+}

@@ -96,7 +96,7 @@ function on.request(ev)
   local kind = ev.request.kind
   if kind == 'approval' or kind == 'question' then
     M.fire('Request', { id = ev.id, kind = kind })
-    require('dcode.requests').route(ev.id, ev.request)
+    require('dcode.requests').route(ev.id, ev.request, ev.ticket)
   elseif kind == 'apply_edits' then
     require('dcode.review.queue').push(ev.id, ev.request)
   else

@@ -3,7 +3,7 @@ local M = {}
 
 local session = require('dcode.session')
 
----@alias dcode.Answerer fun(id: integer, request: table): boolean whether it takes the request
+---@alias dcode.Answerer fun(id: integer, request: table, ticket?: integer): boolean it takes it
 
 ---@type dcode.Answerer[]
 local answerers = {}
@@ -104,9 +104,10 @@ end
 --- Gives a request to the one who answers.
 ---@param id integer
 ---@param request table
-function M.route(id, request)
+---@param ticket? integer the call from Lua that needs it
+function M.route(id, request, ticket)
   for _, fn in ipairs(vim.list_slice(answerers)) do
-    local ok, taken = require('dcode.log').guard('on_request', fn, id, request)
+    local ok, taken = require('dcode.log').guard('on_request', fn, id, request, ticket)
     if not ok then
       return M.reply(id, M.nobody(request))
     elseif taken then

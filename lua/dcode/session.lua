@@ -61,6 +61,7 @@ function M.ensure()
     setup = require('dcode.config').for_engine(),
     flags = M.flags or vim.empty_dict(),
     human = not M.flags,
+    headless = M.flags ~= nil,
     on_wake = require('dcode.events').on_wake,
   })
   if not info then

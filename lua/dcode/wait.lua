@@ -112,19 +112,12 @@ local function object(value)
 end
 
 --- Answers requests of the waiting call by its `on_request`.
----@param tool string
----@param on_request? fun(req: table): any
----@param seen { denied: boolean }
+---@param ticket integer
+---@param on_request fun(req: table): any
 ---@return fun() pop
-local function answer_by(tool, on_request, seen)
-  return requests.push(function(id, request)
-    local mine = not session.state.running
-      or request.kind == 'question'
-      or request.tool == requests.canonical(tool)
-    if not mine then
-      return false
-    elseif not on_request then
-      seen.denied = seen.denied or (not has_ui() and request.kind == 'approval')
+local function answer_by(ticket, on_request)
+  return requests.push(function(id, request, of)
+    if of ~= ticket then
       return false
     end
     local req = vim.tbl_extend('force', vim.deepcopy(request), { id = id })
@@ -155,8 +148,13 @@ function M.call(tool, args, opts)
     return nil, why
   end
   local limit = opts.timeout_ms or DEFAULT_TIMEOUT_MS
-  local ticket, err =
-    session.submit({ type = 'call', tool = tool, args = object(args), timeout_ms = limit })
+  local ticket, err = session.submit({
+    type = 'call',
+    tool = tool,
+    args = object(args),
+    timeout_ms = limit,
+    human = opts.on_request ~= nil or has_ui(),
+  })
   if not ticket then
     return nil, err
   end
@@ -164,8 +162,7 @@ function M.call(tool, args, opts)
   session.tickets[ticket] = function(ev)
     result = ev.result
   end
-  local seen = { denied = false }
-  local pop = answer_by(tool, opts.on_request, seen)
+  local pop = opts.on_request and answer_by(ticket, opts.on_request)
   local function done()
     return result ~= nil
   end
@@ -176,12 +173,11 @@ function M.call(tool, args, opts)
     session.submit({ type = 'cancel_call', ticket = ticket })
     loop(done, 1000)
   end
-  pop()
+  if pop then
+    pop()
+  end
   session.tickets[ticket] = nil
   if result then
-    if seen.denied and not result.ok then
-      result.decision = 'deny'
-    end
     return result
   elseif session.state.stopped then
     return nil, 'The agent ended: ' .. session.state.stopped

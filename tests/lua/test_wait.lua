@@ -13,6 +13,7 @@ local function asking()
       fake.emit({
         type = 'request',
         id = 40 + ticket,
+        ticket = ticket,
         request = { kind = 'approval', tool = 'bash', title = 'ls', choices = { 'once', 'deny' } },
       })
     end, 5)
@@ -47,10 +48,47 @@ function M.on_request_answers(t)
   t.eq({ kind = 'approval', decision = 'once' }, last_reply())
 end
 
-function M.without_on_request_ask_becomes_deny_when_nobody_is_there(t)
-  asking()
-  local result = dcode.call('bash', { command = 'ls' })
-  t.eq({ false, 'deny' }, { result.ok, result.decision })
+function M.the_engine_is_told_whether_somebody_answers(t)
+  fake.on.call = function(_, ticket)
+    fake.emit({
+      type = 'call_finished',
+      ticket = ticket,
+      result = { ok = false, text = 'no', decision = 'deny' },
+    })
+  end
+  dcode.call('bash', { command = 'ls' })
+  dcode.call('bash', { command = 'ls' }, {
+    on_request = function()
+      return 'once'
+    end,
+  })
+  local calls = fake.sent('call')
+  t.eq({ false, true }, { calls[#calls - 1].human, calls[#calls].human })
+end
+
+function M.requests_of_others_are_not_for_on_request(t)
+  local asked = 0
+  fake.on.call = function(_, ticket)
+    fake.on.reply = function()
+      fake.emit({
+        type = 'call_finished',
+        ticket = ticket,
+        result = { ok = true, text = 't', decision = 'ask' },
+      })
+    end
+    fake.emit({
+      type = 'request',
+      id = 99,
+      request = { kind = 'approval', tool = 'bash', title = 'a turn asks', choices = { 'once' } },
+    })
+  end
+  dcode.call('bash', { command = 'ls' }, {
+    on_request = function()
+      asked = asked + 1
+      return 'once'
+    end,
+  })
+  t.eq(0, asked)
   t.eq('deny', last_reply().decision)
 end
 

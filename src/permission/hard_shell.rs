@@ -125,7 +125,7 @@ impl Judge<'_> {
             .or_else(|| self.overwrites(command, target))
             .or_else(|| {
                 // `cp x ~/.deepseek/` writes below the folder that is named.
-                let name = |word: &&Word| Path::new(&word.text).file_name().map(|name| name.to_owned());
+                let name = |word: &&Word| Path::new(&word.text).file_name().map(ToOwned::to_owned);
                 let names: Vec<_> = sources.iter().filter_map(name).collect();
                 let lands = |named: &Named| {
                     names

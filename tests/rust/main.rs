@@ -1,5 +1,12 @@
 //! The engine's tests, one binary. Each module has a line that says what belongs there.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 /// Layers of configuration, from real files.
 mod config;
 /// The gate: tables of cases, memory, laws.
@@ -8,12 +15,6 @@ mod permission;
 mod shell;
 /// Running shell lines.
 mod shell_run;
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
 
 // A folder with a backend and an editor over it.
 mod project;

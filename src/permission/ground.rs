@@ -115,6 +115,9 @@ impl Ground {
         if self.git_dirs.iter().any(|folder| same(folder, &path)) {
             return Some("the working directory's .git");
         }
+        if path == Path::new("/home") || path == Path::new("/Users") {
+            return Some("the folder of all homes");
+        }
         if self.cwd.starts_with(&path) {
             return Some("a folder that holds the working directory");
         }

@@ -38,9 +38,33 @@ const WRITERS: &[&str] = &[
 /// Programs whose last operand, or the value of `-t`, is what they write.
 const COPIERS: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp"];
 
-/// Options of `find` that narrow nothing down.
+/// Words of `find` that narrow nothing down that matters.
 const FIND_ALL: &[&str] = &[
-    "-delete", "-depth", "-d", "-xdev", "-mount", "-exec", "-execdir", "-ok", "-okdir",
+    "-delete",
+    "-depth",
+    "-d",
+    "-xdev",
+    "-mount",
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "-print",
+    "-print0",
+    "-ls",
+    "-true",
+    "-type",
+    "f",
+    "d",
+    "l",
+    "-mindepth",
+    "-maxdepth",
+    "-a",
+    "-o",
+    "-or",
+    "-and",
+    "(",
+    ")",
 ];
 
 /// Judges a line: the first command that a hard rule refuses.
@@ -87,15 +111,14 @@ impl Judge<'_> {
         if COPIERS.contains(&program) {
             return self.copies(command, program, &operands);
         }
-        // `sed -i`, editors and the like: whatever changes files and names our own.
-        let changes = matches!(command.class, Class::Change | Class::Destructive);
-        changes
-            .then(|| {
-                operands
-                    .iter()
-                    .find_map(|word| self.writes_protected(command, word))
-            })
-            .flatten()
+        // `sed -i`, editors, scripts: whatever may change files and names our own.
+        let names_ours = || {
+            self.naming
+                .command(command)
+                .iter()
+                .any(|named| self.ground.is_protected(&named.real))
+        };
+        (command.class != Class::Read && names_ours()).then(|| protected(command))
     }
 
     fn copies(&self, command: &SimpleCommand, program: &str, operands: &[&Word]) -> Option<Finding> {
@@ -125,7 +148,7 @@ impl Judge<'_> {
             .or_else(|| self.overwrites(command, target))
             .or_else(|| {
                 // `cp x ~/.deepseek/` writes below the folder that is named.
-                let name = |word: &&Word| Path::new(&word.text).file_name().map(|name| name.to_owned());
+                let name = |word: &&Word| Path::new(&word.text).file_name().map(ToOwned::to_owned);
                 let names: Vec<_> = sources.iter().filter_map(name).collect();
                 let lands = |named: &Named| {
                     names
@@ -162,10 +185,9 @@ impl Judge<'_> {
         let tests = texts
             .get(first_option..end.unwrap_or(texts.len()))
             .unwrap_or_default();
-        let narrowed = tests.iter().any(|text| {
-            let level = ["-mindepth", "-maxdepth"].contains(text) || text.parse::<u32>().is_ok();
-            !level && !FIND_ALL.contains(text)
-        });
+        let narrowed = tests
+            .iter()
+            .any(|text| !FIND_ALL.contains(text) && text.parse::<u32>().is_err());
         if !removes || narrowed {
             return None;
         }
@@ -262,14 +284,6 @@ impl Judge<'_> {
                 )
             })
         })
-    }
-
-    fn writes_protected(&self, command: &SimpleCommand, word: &Word) -> Option<Finding> {
-        let named = self.naming.word(word);
-        named
-            .iter()
-            .any(|named| self.ground.is_protected(&named.real))
-            .then(|| protected(command))
     }
 }
 

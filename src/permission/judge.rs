@@ -23,7 +23,7 @@ use crate::shell::parse::analyze;
 const NAMES_ONLY: &[&str] = &["ls", "glob"];
 
 /// Tools that look at everything below the path they are given.
-const BULK: &[&str] = &["ls", "glob", "grep"];
+const BULK: &[&str] = &["ls", "glob", "grep", "git_diff", "git_show"];
 
 /// One finding, with what it is about.
 #[derive(Clone, Debug)]

@@ -33,8 +33,16 @@ impl<'a> Naming<'a> {
         };
         for command in &analysis.commands {
             let moves = matches!(command.program.as_deref(), Some("cd" | "pushd"));
-            if !moves || naming.bases.len() >= MAX_BASES {
+            if !moves {
                 continue;
+            }
+            if naming.bases.len() >= MAX_BASES {
+                // Too many to follow: the worst places count.
+                let home = ground.home.clone();
+                naming
+                    .bases
+                    .extend(std::iter::once(PathBuf::from("/")).chain(home));
+                break;
             }
             let place = command
                 .words
@@ -47,12 +55,16 @@ impl<'a> Naming<'a> {
                 None => home.into_iter().collect::<Vec<_>>(),
             };
             for target in targets {
-                if naming.bases.len() < MAX_BASES && !naming.bases.contains(&target) {
-                    naming.bases.push(target);
-                }
+                naming.add_base(target);
             }
         }
         naming
+    }
+
+    fn add_base(&mut self, folder: PathBuf) {
+        if self.bases.len() < MAX_BASES && !self.bases.contains(&folder) {
+            self.bases.push(folder);
+        }
     }
 
     /// The folders that the line may be in, the working directory first.
@@ -78,7 +90,8 @@ impl<'a> Naming<'a> {
     /// Every path that a word may name.
     pub fn word(&self, word: &Word) -> Vec<Named> {
         let mut found: Vec<Named> = Vec::new();
-        for text in readings(&self.expand(&word.text)) {
+        for text in readings(&word.text) {
+            let text = self.expand(&text);
             for base in &self.bases {
                 let is_pattern = word.kind == WordKind::Pattern || text.contains(['*', '?', '[']);
                 let paths = if is_pattern { glob(base, &text) } else { Vec::new() };
@@ -173,34 +186,36 @@ fn readings(text: &str) -> Vec<String> {
     readings
 }
 
-/// What a pattern matches now, as the shell would: a leading dot only where the pattern has one. Only the
-/// last name may be a pattern.
+/// What a pattern matches now, as the shell would: a leading dot only where the pattern has one.
 fn glob(base: &Path, pattern: &str) -> Vec<Named> {
-    let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
-    let folder = if pattern.starts_with('/') && folder.is_empty() {
-        "/"
+    let start = if pattern.starts_with('/') {
+        PathBuf::from("/")
     } else {
-        folder
+        PathBuf::new()
     };
-    let Some(matcher) = name_matcher(name) else {
-        return Vec::new();
-    };
-    let Ok(entries) = std::fs::read_dir(base.join(folder)) else {
-        return Vec::new();
-    };
-    let names = entries
-        .take(MAX_ENTRIES)
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let join = |name: String| {
-        if folder.is_empty() {
-            name
-        } else {
-            format!("{}/{name}", folder.trim_end_matches('/'))
+    let mut found = vec![start];
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        if !part.contains(['*', '?', '[', '{']) {
+            found.iter_mut().for_each(|path| path.push(part));
+            continue;
         }
-    };
-    names
-        .filter(|name| matcher(name))
-        .map(|name| Named::new(base, &join(name)))
+        let Some(matcher) = name_matcher(part) else {
+            return Vec::new();
+        };
+        let below = found.iter().flat_map(|folder| {
+            let names = std::fs::read_dir(base.join(folder)).into_iter().flatten();
+            let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+            names
+                .filter(|name| matcher(name))
+                .map(|name| folder.join(name))
+                .take(MAX_ENTRIES)
+        });
+        found = below.take(MAX_ENTRIES).collect();
+    }
+    let texts = found.iter().filter_map(|path| path.to_str());
+    texts
+        .filter(|text| !text.is_empty())
+        .map(|text| Named::new(base, text))
         .collect()
 }
 

@@ -114,19 +114,41 @@ fn allow_command(document: &mut DocumentMut, pattern: &str) -> Result<(), String
     if list.iter().any(|entry| entry.as_str() == Some(pattern)) {
         return Ok(());
     }
-    // A list with an entry a line stays so.
-    let own_line = list
-        .iter()
-        .last()
-        .and_then(|last| last.decor().prefix()?.as_str().map(str::to_owned));
-    match own_line.filter(|prefix| prefix.contains('\n')) {
-        Some(prefix) => {
-            let indent = prefix.rsplit('\n').next().unwrap_or_default();
-            list.push_formatted(Value::from(pattern).decorated(format!("\n{indent}"), ""));
-        }
-        None => list.push(pattern),
-    }
+    push_on_own_line(list, pattern);
     Ok(())
+}
+
+/// Adds an entry; a list with an entry a line stays so, and a comment stays beside its own entry.
+fn push_on_own_line(list: &mut Array, pattern: &str) {
+    let text =
+        |raw: Option<&toml_edit::RawString>| raw.and_then(|raw| raw.as_str()).unwrap_or_default().to_owned();
+    let trailing = text(Some(list.trailing()));
+    let comma = list.trailing_comma();
+    let Some(last) = list.iter_mut().last() else {
+        list.push(pattern);
+        return;
+    };
+    let (before, after) = (text(last.decor().prefix()), text(last.decor().suffix()));
+    // What follows the last entry, up to the bracket, stands behind its comma if there is one.
+    let (rest, end) = if comma {
+        (trailing, after)
+    } else {
+        (after, String::new())
+    };
+    if !before.contains('\n') {
+        list.push(pattern);
+        return;
+    }
+    last.decor_mut().set_suffix(end);
+    let indent = before.rsplit('\n').next().unwrap_or_default();
+    let comment = rest.trim_end();
+    let bracket = if rest.contains('\n') { "\n" } else { "" };
+    let entry = Value::from(pattern);
+    let after_entry = if comma { "" } else { bracket };
+    list.push_formatted(entry.decorated(format!("{comment}\n{indent}"), after_entry));
+    if comma {
+        list.set_trailing(bracket);
+    }
 }
 
 fn allow_path(document: &mut DocumentMut, path: &str) -> Result<(), String> {
@@ -184,6 +206,15 @@ mod tests {
             "# mine\nmode = 'manual' # why\n\n[permissions.bash]\nallow = [\n  \"ls *\", # look\n  \"pwd\",\n  \"git push *\"\n]\n# end\n"
         );
         assert_eq!(with_keys(&after, &[pattern("git push *")]).unwrap(), after);
+        for (before, expected) in [
+            ("a = [\n  'x', # one\n]\n", "a = [\n  'x', # one\n  \"n\",\n]\n"),
+            ("a = [\n  'x' # one\n]\n", "a = [\n  'x', # one\n  \"n\"\n]\n"),
+            ("a = ['x']\n", "a = ['x', \"n\"]\n"),
+        ] {
+            let mut document: DocumentMut = before.parse().unwrap();
+            push_on_own_line(document["a"].as_array_mut().unwrap(), "n");
+            assert_eq!(document.to_string(), expected);
+        }
     }
 
     #[test]

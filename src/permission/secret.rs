@@ -179,7 +179,8 @@ fn find<'a>(lists: [&'a [Entry]; 2], path: &Path) -> Option<&'a str> {
 /// A pattern with one `*` at its beginning or its end, or none.
 fn is_like(name: &str, pattern: &str) -> bool {
     match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-        (Some(end), _) => name.ends_with(end),
+        // `.key` alone is no key file; it is what one writes for `jq`.
+        (Some(end), _) => name.ends_with(end) && name.len() > end.len(),
         (None, Some(start)) => name.starts_with(start),
         (None, None) => name == pattern,
     }

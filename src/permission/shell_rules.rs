@@ -60,10 +60,11 @@ impl ShellRules {
         list: ShellAllowList,
     ) -> Self {
         let compile = |entries: &[Sourced<String>]| entries.iter().map(Entry::new).collect();
+        let allow = allow.iter().map(Entry::allowing).collect();
         Self {
             deny: compile(deny),
             ask: compile(ask),
-            allow: compile(allow),
+            allow,
             list,
         }
     }
@@ -132,14 +133,19 @@ impl Entry {
         if open {
             words.pop();
         }
-        let destructive = analyze(&words.join(" ")).class() == Class::Destructive;
         Self {
             text: entry.value.clone(),
             words,
             open,
-            destructive,
+            destructive: false,
             source: entry.source.clone(),
         }
+    }
+
+    fn allowing(entry: &Sourced<String>) -> Self {
+        let entry = Self::new(entry);
+        let destructive = analyze(&entry.words.join(" ")).class() == Class::Destructive;
+        Self { destructive, ..entry }
     }
 
     fn sourced(&self) -> Sourced<String> {
@@ -205,10 +211,9 @@ impl Entry {
 }
 
 /// Whether every option is among the words.
-fn names_all<'a>(options: &[String], words: impl Iterator<Item = &'a str> + Clone) -> bool {
-    options
-        .iter()
-        .all(|option| words.clone().any(|word| word == option))
+fn names_all<'a>(options: &[String], words: impl IntoIterator<Item = &'a str>) -> bool {
+    let words: Vec<&str> = words.into_iter().collect();
+    options.iter().all(|option| words.contains(&option.as_str()))
 }
 
 /// Whether the command begins with the words of an entry of `-S`, exactly as written: no folder is taken

@@ -136,7 +136,16 @@ impl Lines<'_> {
 
     /// The first path in the command that makes it asked, whatever its class.
     fn named(&self, naming: &Naming<'_>, command: &SimpleCommand) -> Option<Finding> {
-        let named = naming.command(command);
+        let mut named = naming.command(command);
+        if matches!(command.program.as_deref(), Some("jq" | "yq")) {
+            // Their first operand is a program: `.user.key` is no file.
+            let program = command
+                .words
+                .iter()
+                .skip(1)
+                .find(|word| !word.text.starts_with('-'));
+            named.retain(|named| program.is_none_or(|word| !word.text.ends_with(&named.text)));
+        }
         named
             .iter()
             .find_map(|named| self.secret(command, named).or_else(|| self.ruled(command, named)))

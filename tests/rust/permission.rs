@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use dcode::config::load::{LoadInput, load, user_file};
 use dcode::permission::access::Access;
@@ -586,8 +587,11 @@ fn entries() -> impl Strategy<Value = Vec<&'static str>> {
     proptest::collection::vec(proptest::sample::select(ENTRIES), 0..3)
 }
 
+/// One place for all cases: the laws only look.
+static PLACE: LazyLock<Place> = LazyLock::new(Place::new);
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn a_deny_or_ask_entry_never_loosens(
@@ -595,7 +599,7 @@ proptest! {
         as_deny in any::<bool>(), line in proptest::sample::select(LINES), mode in proptest::sample::select(MODES),
         human in any::<bool>(),
     ) {
-        let place = Place::new();
+        let place = &*PLACE;
         let verdict = |deny: &[&str], ask: &[&str]| {
             let gate = place.gate(json!({"mode": mode, "permissions": {"bash": {"deny": deny, "ask": ask, "allow": allow}}}));
             let (class, access) = call("bash", line);
@@ -614,7 +618,7 @@ proptest! {
         tool in proptest::sample::select(TOOLS), path in proptest::sample::select(PATHS),
         mode in proptest::sample::select(MODES),
     ) {
-        let place = Place::new();
+        let place = &*PLACE;
         let rule = |glob: &str, mode: &str| json!({"operations": ["read", "write"], "paths": [place.fill(glob)], "mode": mode});
         let mut list: Vec<Value> =
             rules.iter().map(|(glob, mode)| rule(glob, ["allow", "interrupt", "deny"][*mode])).collect();
@@ -637,7 +641,7 @@ proptest! {
         allow in entries(), mode in proptest::sample::select(MODES), list in any::<bool>(),
         line in proptest::sample::select(&["rm -rf /", "rm -rf ~", "rm -rf .git", "cd / && rm -rf *", "echo > ~/.deepseek/config.toml"][..]),
     ) {
-        let place = Place::new();
+        let place = &*PLACE;
         let list = if list { "all" } else { "rm" };
         let setup = json!({"mode": mode, "shell_allow_list": list, "permissions": {"bash": {"allow": allow}, "allowed_dirs": ["/"]}});
         prop_assert_eq!(decide(&place.gate(setup), "bash", line).decision, Decision::Deny);
@@ -647,7 +651,7 @@ proptest! {
     fn read_only_runs_and_changes_nothing(
         allow in entries(), line in proptest::sample::select(LINES), path in proptest::sample::select(PATHS),
     ) {
-        let place = Place::new();
+        let place = &*PLACE;
         let gate = place.gate(json!({"mode": "plan", "permissions": {"bash": {"allow": allow}}}));
         prop_assert_eq!(decide(&gate, "bash", line).decision, Decision::Deny);
         prop_assert_eq!(decide(&gate, "write_file", path).decision, Decision::Deny);

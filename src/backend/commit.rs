@@ -41,8 +41,15 @@ pub fn commit(steps: Vec<DiskStep>) -> Result<(), CommitError> {
     let (writes, mut removals): (Vec<_>, Vec<_>) = steps
         .into_iter()
         .partition(|step| matches!(step.what, DiskAction::Write(_)));
-    // Of folders that are removed with what is in them, the inner ones go first.
-    removals.sort_by(|a, b| b.path.cmp(&a.path));
+    // What cannot be put back goes late; folders go last, of nested ones the inner first.
+    removals.sort_by(|a, b| {
+        let rank = |step: &DiskStep| match step.before {
+            Disk::Directory => 2,
+            Disk::Large { .. } => 1,
+            Disk::Absent | Disk::File { .. } | Disk::Link(_) => 0,
+        };
+        rank(a).cmp(&rank(b)).then_with(|| b.path.cmp(&a.path))
+    });
     let mut steps: VecDeque<DiskStep> = writes.into_iter().chain(removals).collect();
     let mut done: Vec<Done> = Vec::new();
     while let Some(step) = steps.pop_front() {
@@ -93,7 +100,7 @@ fn remove(path: &Path, what: &Disk) -> io::Result<()> {
     match what {
         Disk::Absent => Ok(()),
         Disk::Directory => std::fs::remove_dir(path),
-        Disk::File { .. } | Disk::Link(_) => std::fs::remove_file(path),
+        Disk::File { .. } | Disk::Large { .. } | Disk::Link(_) => std::fs::remove_file(path),
     }
 }
 
@@ -109,6 +116,7 @@ fn take_back(done: Vec<Done>) -> Vec<PathBuf> {
         let restored = match before {
             Disk::Absent => std::fs::remove_file(&path).is_ok(),
             Disk::File { bytes, mode, .. } => atomic::write(&path, &bytes, Some(mode)).is_ok(),
+            Disk::Large { .. } => false,
             Disk::Link(target) => std::os::unix::fs::symlink(target, &path).is_ok(),
             Disk::Directory => std::fs::create_dir(&path).is_ok(),
         };

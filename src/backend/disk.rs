@@ -5,10 +5,13 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use crate::backend::{BackendError, DirEntry, EntryKind, ReadBytes};
 use crate::fs::cause::cause;
 use crate::fs::nearest;
 use crate::fs::text::{self, TextFormat};
+use crate::protocol::change::ContentHash;
 
 /// The largest file that is taken into memory as a whole.
 const MAX_WHOLE: u64 = 32 * 1024 * 1024;
@@ -17,7 +20,15 @@ const MAX_WHOLE: u64 = 32 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Disk {
     Absent,
-    File { bytes: Vec<u8>, mode: u32, stamp: Stamp },
+    File {
+        bytes: Vec<u8>,
+        mode: u32,
+        stamp: Stamp,
+    },
+    /// A file too large to be kept in memory: it cannot be put back from here.
+    Large {
+        stamp: Stamp,
+    },
     Link(PathBuf),
     Directory,
 }
@@ -45,7 +56,7 @@ impl Disk {
     pub fn text(&self) -> Option<(String, TextFormat)> {
         match self {
             Self::File { bytes, .. } => text::decode(bytes).ok(),
-            Self::Absent | Self::Link(_) | Self::Directory => None,
+            Self::Absent | Self::Large { .. } | Self::Link(_) | Self::Directory => None,
         }
     }
 
@@ -53,7 +64,9 @@ impl Disk {
     pub fn is_still_at(&self, path: &Path) -> bool {
         match (self, std::fs::symlink_metadata(path)) {
             (Self::Absent, Err(error)) => is_absent(&error),
-            (Self::File { stamp, .. }, Ok(metadata)) => metadata.is_file() && *stamp == Stamp::of(&metadata),
+            (Self::File { stamp, .. } | Self::Large { stamp }, Ok(metadata)) => {
+                metadata.is_file() && *stamp == Stamp::of(&metadata)
+            }
             (Self::Link(target), Ok(_)) => std::fs::read_link(path).is_ok_and(|now| now == *target),
             (Self::Directory, Ok(metadata)) => metadata.is_dir(),
             _ => false,
@@ -76,12 +89,29 @@ pub fn observe(path: &Path) -> Result<Disk, BackendError> {
             .map(Disk::Link)
             .map_err(|error| refused(path, &error));
     }
+    let stamp = Stamp::of(&metadata);
+    if !metadata.is_file() || stamp.size > MAX_WHOLE {
+        return Ok(Disk::Large { stamp });
+    }
     let (bytes, metadata) = read_whole(path)?;
     Ok(Disk::File {
         bytes,
         mode: metadata.mode() & 0o7777,
         stamp: Stamp::of(&metadata),
     })
+}
+
+/// The hash of a file's bytes, whatever its size.
+pub fn hash(path: &Path) -> Result<ContentHash, BackendError> {
+    let (mut file, _) = open(path)?;
+    let mut hasher = Sha256::new();
+    io::copy(&mut file, &mut hasher).map_err(|error| refused(path, &error))?;
+    let hex = hasher
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    Ok(ContentHash(hex))
 }
 
 /// The text of a file.

@@ -96,13 +96,11 @@ fn plan_one(
 
 /// A folder on the way that became a link since the path was resolved would lead somewhere else.
 fn check_folder(path: &Path) -> Result<(), BackendError> {
-    let existing = path
-        .ancestors()
-        .skip(1)
-        .find(|folder| std::fs::symlink_metadata(folder).is_ok());
-    match existing.map(|folder| (folder, std::fs::canonicalize(folder))) {
-        Some((folder, Ok(real))) if real != folder => Err(BackendError::Stale(path.to_owned())),
-        _ => Ok(()),
+    let is_link = |folder: &Path| std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink());
+    if path.ancestors().skip(1).any(is_link) {
+        Err(BackendError::Stale(path.to_owned()))
+    } else {
+        Ok(())
     }
 }
 
@@ -111,6 +109,7 @@ fn check(path: &Path, expect: &Expect, disk: &Disk, buffer: Option<&BufferText>)
         (Expect::Any, _) => true,
         (Expect::Absent, Disk::Absent) => buffer.is_none_or(|old| old.text.trim_end_matches('\n').is_empty()),
         (Expect::Bytes(hash), Disk::File { bytes, .. }) => ContentHash::of(bytes) == *hash,
+        (Expect::Bytes(hash), Disk::Large { .. }) => disk::hash(path)? == *hash,
         (Expect::Text(hash), _) => match buffer {
             Some(old) => ContentHash::of(old.text.as_bytes()) == *hash,
             None => disk
@@ -176,7 +175,7 @@ fn write_disk(path: &Path, content: Content, before: &Disk) -> Result<Action, Ba
         Disk::Directory => return Err(BackendError::IsDirectory(path.to_owned())),
         // Links were resolved: this one was put here since.
         Disk::Link(_) => return Err(BackendError::Stale(path.to_owned())),
-        Disk::Absent | Disk::File { .. } => {}
+        Disk::Absent | Disk::File { .. } | Disk::Large { .. } => {}
     }
     let (old_text, format) = before
         .text()

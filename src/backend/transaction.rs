@@ -118,7 +118,7 @@ impl<'a> Transaction<'a> {
             Ok(committed)
         });
         match committed.await? {
-            Ok(()) => Ok(self.report(entries, edited)),
+            Ok(()) => Ok(self.report(entries, &edited)),
             Err(failed) => Err(self.roll_back(&entries, failed).await.into()),
         }
     }
@@ -200,7 +200,7 @@ impl<'a> Transaction<'a> {
         self.editor.apply(batch).await.map(drop)
     }
 
-    fn report(&self, entries: Vec<Entry>, edited: Vec<AppliedFile>) -> (Vec<AppliedFile>, Vec<Changed>) {
+    fn report(&self, entries: Vec<Entry>, edited: &[AppliedFile]) -> (Vec<AppliedFile>, Vec<Changed>) {
         let mut applied = Vec::with_capacity(entries.len());
         let mut changed = Vec::new();
         for entry in entries {

@@ -4,16 +4,19 @@
 //! edits. Equally distant ones are told apart by their characters. A count of common lines, kept while
 //! the window slides, rules out nearly every window before the real comparison.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use crate::edit::levenshtein::distance_within;
 use crate::edit::similarity::{Profile, similarity, upper_bound};
 
 /// Windows that are looked at between two questions whether to stop.
 const CANCEL_EVERY: usize = 512;
-/// Full comparisons by characters, and comparisons by their bound.
-const MAX_COMPARED: usize = 64;
+/// Bounds on the work for texts that repeat themselves: cells of the line comparison, lines compared
+/// by their bound, windows compared in full.
+const MAX_CELLS: usize = 4_000_000;
 const MAX_BOUNDED: usize = 400_000;
+const MAX_COMPARED: usize = 64;
 /// The id of a line that the wanted text does not have.
 const FOREIGN: usize = usize::MAX;
 
@@ -45,14 +48,21 @@ pub fn closest(text: &[&str], wanted: &[&str], limit: usize, cancel: &dyn Fn() -
             *ids.entry(line).or_insert(next)
         })
         .collect();
-    let text_ids: Vec<usize> = text
-        .iter()
-        .map(|line| ids.get(line).copied().unwrap_or(FOREIGN))
-        .collect();
+    // Most lines differ in length from all wanted ones, and need no hashing.
+    let lengths: HashSet<usize> = wanted.iter().map(|line| line.len()).collect();
+    let id = |line: &&str| {
+        if lengths.contains(&line.len()) {
+            ids.get(line).copied()
+        } else {
+            None
+        }
+    };
+    let text_ids: Vec<usize> = text.iter().map(|line| id(line).unwrap_or(FOREIGN)).collect();
 
     let mut common = CommonLines::new(&wanted_ids, ids.len());
     let mut best = limit;
     let mut nearest: Vec<Closest> = Vec::new();
+    let mut cells = 0;
     for (at, id) in text_ids.iter().enumerate() {
         if at % CANCEL_EVERY == 0 && cancel() {
             return None;
@@ -61,11 +71,12 @@ pub fn closest(text: &[&str], wanted: &[&str], limit: usize, cancel: &dyn Fn() -
         let Some(start) = (at + 1).checked_sub(len) else {
             continue;
         };
-        if wanted.len() - common.count <= best {
+        if wanted.len() - common.count <= best && cells < MAX_CELLS {
             let window = text_ids.get(start..=at).unwrap_or_default();
             let distance = if common.count == 0 {
                 Some(wanted.len())
             } else {
+                cells += wanted.len() * (2 * best + 1);
                 distance_within(&wanted_ids, window, best)
             };
             if let Some(distance) = distance {
@@ -135,28 +146,38 @@ fn most_similar(
         return windows.pop();
     }
     let wanted: Vec<Profile> = wanted.iter().map(|line| Profile::of(line)).collect();
-    let profiles = |window: &Closest| -> Vec<Profile> {
-        text.iter()
-            .skip(window.start)
-            .take(len)
-            .map(|line| Profile::of(line))
-            .collect()
+    let from = windows.first().map_or(0, |window| window.start);
+    let to = windows.last().map_or(0, |window| window.start + len);
+    // Where windows lie close together each line is prepared once, else only those that are needed.
+    let dense = to - from <= 2 * windows.len() * len;
+    let all: Vec<Profile> = if dense {
+        profiles(text, from..to)
+    } else {
+        Vec::new()
     };
     let mut bounded: Vec<(f64, Closest)> = Vec::with_capacity(windows.len());
     for (nth, window) in windows.into_iter().enumerate() {
         if nth % CANCEL_EVERY == 0 && cancel() {
             return None;
         }
-        bounded.push((upper_bound(&wanted, &profiles(&window)), window));
+        let bound = match all.get(window.start - from..window.start - from + len) {
+            Some(lines) => upper_bound(&wanted, lines),
+            None => upper_bound(&wanted, &profiles(text, window.start..window.start + len)),
+        };
+        bounded.push((bound, window));
     }
-    // Stable: of equal bounds the first window stays first.
-    bounded.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let order = |a: &(f64, Closest), b: &(f64, Closest)| b.0.total_cmp(&a.0).then(a.1.start.cmp(&b.1.start));
+    if bounded.len() > MAX_COMPARED {
+        bounded.select_nth_unstable_by(MAX_COMPARED, order);
+        bounded.truncate(MAX_COMPARED);
+    }
+    bounded.sort_unstable_by(order);
     let mut best: Option<(f64, Closest)> = None;
-    for (bound, window) in bounded.into_iter().take(MAX_COMPARED) {
+    for (bound, window) in bounded {
         if best.is_some_and(|(most, _)| bound < most) || cancel() {
             break;
         }
-        let similar = similarity(&wanted, &profiles(&window));
+        let similar = similarity(&wanted, &profiles(text, window.start..window.start + len));
         let better = best
             .is_none_or(|(most, other)| similar > most || (similar >= most && window.start < other.start));
         if better {
@@ -164,6 +185,14 @@ fn most_similar(
         }
     }
     best.map(|(_, window)| window)
+}
+
+fn profiles<'a>(text: &[&'a str], range: Range<usize>) -> Vec<Profile<'a>> {
+    text.get(range)
+        .unwrap_or_default()
+        .iter()
+        .map(|line| Profile::of(line))
+        .collect()
 }
 
 #[cfg(test)]

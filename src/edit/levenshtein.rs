@@ -1,34 +1,42 @@
 //! The edit distance of two short lists of lines.
 
 /// How many insertions, deletions and substitutions lead from `a` to `b`; `None` when more than
-/// `limit`. Looks only at the `2 × limit + 1` diagonals that can matter.
+/// `limit`. Takes time for the `2 × limit + 1` diagonals that can matter, not for all.
 pub fn distance_within<T: Eq>(a: &[T], b: &[T], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit {
         return None;
     }
     let beyond = limit + 1;
-    let mut previous: Vec<usize> = (0..=b.len()).map(|column| column.min(beyond)).collect();
-    let mut current = vec![beyond; b.len() + 1];
+    // cells[k] is the distance of the first `row` of a to the first `row + k - limit` of b.
+    let mut cells: Vec<usize> = (0..=2 * limit)
+        .map(|k| k.checked_sub(limit).unwrap_or(beyond))
+        .collect();
     for (row, left) in a.iter().enumerate() {
-        let from = (row + 1).saturating_sub(limit);
-        let to = (row + 1 + limit).min(b.len());
-        current.fill(beyond);
-        if let (0, Some(first)) = (from, current.first_mut()) {
-            *first = (row + 1).min(beyond);
-        }
-        for column in from.max(1)..=to {
-            let at = |line: &[usize], column: usize| line.get(column).copied().unwrap_or(beyond);
-            let substitution = at(&previous, column - 1) + usize::from(b.get(column - 1) != Some(left));
-            let best = substitution
-                .min(at(&previous, column) + 1)
-                .min(at(&current, column - 1) + 1);
-            if let Some(cell) = current.get_mut(column) {
-                *cell = best.min(beyond);
+        let mut least = beyond;
+        let mut before = beyond;
+        for k in 0..cells.len() {
+            let at = |k: usize| cells.get(k).copied().unwrap_or(beyond);
+            // From here on `row + 1` lines of a.
+            let distance = match (row + 1 + k).checked_sub(limit) {
+                Some(0) => row + 1,
+                Some(column) if column <= b.len() => {
+                    let differs = usize::from(b.get(column - 1) != Some(left));
+                    (at(k) + differs).min(at(k + 1) + 1).min(before + 1)
+                }
+                _ => beyond,
+            };
+            before = distance.min(beyond);
+            least = least.min(before);
+            if let Some(cell) = cells.get_mut(k) {
+                *cell = before;
             }
         }
-        std::mem::swap(&mut previous, &mut current);
+        if least == beyond {
+            return None;
+        }
     }
-    previous.last().copied().filter(|distance| *distance <= limit)
+    let last = (b.len() + limit).checked_sub(a.len())?;
+    cells.get(last).copied().filter(|distance| *distance <= limit)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Surgery on text, without any I/O: exact replacement, the hint when it misses, the line edits that
 //! lead from one text to another, and the difference as a diff.
 
+mod adopt_endings;
 pub mod closest;
 pub mod difference;
 pub mod hint;

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use crate::fs::endings::{LineEnding, to_lf};
+use crate::edit::adopt_endings::with_endings;
+use crate::fs::endings::to_lf;
 
 /// Occurrences counted before the count is given as "at least".
 const COUNT_LIMIT: usize = 10_000;
@@ -80,7 +81,9 @@ pub fn replace(text: &str, old: &str, new: &str, all: bool) -> Result<Replaced, 
         .into_iter()
         .map(|range| {
             let raw = view.raw_range(&range);
-            let piece = with_endings(text, &raw, new, &new_lf)?;
+            let piece = with_endings(text, &raw, new).ok_or_else(|| ReplaceError::MixedEndings {
+                line: LineCounter::new(text).line_at(raw.start),
+            })?;
             Ok((raw, piece))
         })
         .collect::<Result<_, _>>()?;
@@ -150,104 +153,6 @@ impl<'a> LfView<'a> {
         let raw = |at: usize| at + self.crlf.partition_point(|crlf| *crlf < at);
         raw(range.start)..raw(range.end)
     }
-}
-
-/// The new text with the endings of the lines that it replaces. Lines that stand first or last in both
-/// texts keep theirs one by one; of the others the number must agree, or their ending be the same.
-fn with_endings(text: &str, raw: &Range<usize>, new: &str, new_lf: &str) -> Result<String, ReplaceError> {
-    if !new_lf.contains('\n') {
-        return Ok(new_lf.to_owned());
-    }
-    let matched = text.get(raw.clone()).unwrap_or_default();
-    let old_lines: Vec<&str> = matched.split_inclusive('\n').collect();
-    let new_lines: Vec<&str> = new_lf.split_inclusive('\n').collect();
-    let same = |pair: &(&&str, &&str)| to_lf(pair.0) == *pair.1;
-    let head = old_lines.iter().zip(&new_lines).take_while(same).count();
-    let tail = old_lines
-        .iter()
-        .skip(head)
-        .rev()
-        .zip(new_lines.iter().skip(head).rev())
-        .take_while(same)
-        .count();
-    let endings: Vec<LineEnding> = old_lines
-        .iter()
-        .filter_map(|line| LineEnding::of_line(line))
-        .collect();
-
-    let middle = head..old_lines.len() - tail;
-    let of_middle: Vec<LineEnding> = old_lines
-        .get(middle)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|line| LineEnding::of_line(line))
-        .collect();
-    let new_middle = new_lines.iter().skip(head).take(new_lines.len() - tail - head);
-    let wanted = new_middle.filter(|line| line.ends_with('\n')).count();
-    let uniform = |of: &[LineEnding]| {
-        of.first()
-            .copied()
-            .filter(|first| of.iter().all(|ending| ending == first))
-    };
-
-    let fill: Vec<LineEnding> = if wanted == of_middle.len() {
-        of_middle
-    } else {
-        let one = if of_middle.is_empty() {
-            let before = head.checked_sub(1).and_then(|at| endings.get(at)).copied();
-            before
-                .or_else(|| ending_around(text, raw))
-                .unwrap_or_else(|| ending_of(new))
-        } else {
-            uniform(&of_middle).ok_or_else(|| ReplaceError::MixedEndings {
-                line: LineCounter::new(text).line_at(raw.start),
-            })?
-        };
-        vec![one; wanted]
-    };
-    let of_head = endings.iter().take(head).copied();
-    let of_tail = old_lines
-        .iter()
-        .skip(old_lines.len() - tail)
-        .filter_map(|line| LineEnding::of_line(line));
-    let mut each = of_head.chain(fill).chain(of_tail);
-    Ok(new_lines
-        .iter()
-        .map(|line| match line.strip_suffix('\n') {
-            Some(bare) => format!("{bare}{}", each.next().unwrap_or(LineEnding::Lf).as_str()),
-            None => (*line).to_owned(),
-        })
-        .collect())
-}
-
-/// The ending of the line in which a match without line break lies, else of the line before.
-fn ending_around(text: &str, raw: &Range<usize>) -> Option<LineEnding> {
-    let after = text
-        .get(raw.end..)
-        .unwrap_or_default()
-        .split_inclusive('\n')
-        .next();
-    let before = || text.get(..raw.start).unwrap_or_default().rsplit_inclusive_line();
-    after
-        .and_then(LineEnding::of_line)
-        .or_else(|| before().and_then(LineEnding::of_line))
-}
-
-trait LastFullLine {
-    /// The last line that has its line break.
-    fn rsplit_inclusive_line(&self) -> Option<&str>;
-}
-
-impl LastFullLine for str {
-    fn rsplit_inclusive_line(&self) -> Option<&str> {
-        let end = self.rfind('\n')? + 1;
-        self.get(..end)
-    }
-}
-
-/// What the model wrote, where the file has no line break to go by.
-fn ending_of(new: &str) -> LineEnding {
-    LineEnding::throughout(new).unwrap_or(LineEnding::Lf)
 }
 
 fn splice(text: &str, pieces: Vec<(Range<usize>, String)>) -> Replaced {

@@ -31,15 +31,6 @@ impl<'a> Profile<'a> {
         self.head.len().max(other.head.len())
     }
 
-    /// Bytes that the two can have in common at most, in whatever order.
-    fn shared(&self, other: &Profile<'_>) -> usize {
-        self.counts
-            .iter()
-            .zip(&other.counts)
-            .map(|(a, b)| usize::from(*a.min(b)))
-            .sum()
-    }
-
     fn distance(&self, other: &Profile<'_>) -> usize {
         strsim::generic_levenshtein(&Bytes(self.head), &Bytes(other.head))
     }
@@ -52,7 +43,14 @@ pub fn similarity(a: &[Profile], b: &[Profile]) -> f64 {
 
 /// A number that [`similarity`] never exceeds, found without comparing in full.
 pub fn upper_bound(a: &[Profile], b: &[Profile]) -> f64 {
-    ratio(a, b, |x, y| x.shared(y))
+    ratio(a, b, shared)
+}
+
+/// Bytes that two lines can have in common at most, in whatever order.
+fn shared(a: &Profile<'_>, b: &Profile<'_>) -> usize {
+    // The sum is at most HEAD, so it fits a byte, and bytes are added many at a time.
+    let counts = a.counts.iter().zip(&b.counts);
+    usize::from(counts.map(|(a, b)| *a.min(b)).fold(0, u8::wrapping_add))
 }
 
 fn ratio(a: &[Profile], b: &[Profile], equal: impl Fn(&Profile, &Profile) -> usize) -> f64 {

@@ -3,8 +3,8 @@
 //! The new bytes go to a temporary file in the same folder and are flushed; `commit` renames it over
 //! the old one. So a crash, a full disk or a cancelled turn leaves the old content, never half of the
 //! new. Mode and owner stay. Where a rename would break something (other hard links, a foreign owner,
-//! a folder that takes no new file) the file is written in place, from bytes that are on disk already,
-//! and its old bytes are put back should that fail.
+//! extended attributes, a folder that takes no new file) the file is written in place, and its old
+//! bytes are put back should that fail.
 
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -225,7 +225,7 @@ fn stage_existing(target: &Path, folder: &Path, old: &Metadata, bytes: &[u8]) ->
         }
         Err(error) => return Err(AtomicError::io(target, &error)),
     };
-    if old.nlink() > 1 || !take_owner(temp.as_file(), old) {
+    if old.nlink() > 1 || has_attributes(target) || !take_owner(temp.as_file(), old) {
         return Ok(How::InPlace {
             bytes: bytes.to_vec(),
             _room: Some(temp.into_temp_path()),
@@ -247,6 +247,21 @@ fn write_temp(folder: &Path, bytes: &[u8], mode: u32) -> io::Result<NamedTempFil
     Ok(temp)
 }
 
+/// Whether the file has an access list or other extended attributes that a new file would lack. Labels
+/// that the system gives every file by itself do not count.
+fn has_attributes(target: &Path) -> bool {
+    let mut names = vec![0u8; 4096];
+    match rustix::fs::listxattr(target, &mut names) {
+        Ok(length) => names
+            .get(..length)
+            .unwrap_or_default()
+            .split(|byte| *byte == 0)
+            .any(|name| !name.is_empty() && name != b"security.selinux" && name != b"com.apple.provenance"),
+        // More names than fit are names; a file system without attributes has none.
+        Err(errno) => errno == rustix::io::Errno::RANGE,
+    }
+}
+
 /// Gives the temporary file the owner and group of the old one; `false` when that is not allowed.
 fn take_owner(temp: &File, old: &Metadata) -> bool {
     let Ok(new) = temp.metadata() else { return false };
@@ -262,7 +277,7 @@ fn place_new(temp: TempPath, target: &Path) -> io::Result<()> {
         Ok(()) => Ok(()),
         Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => {
             let reason = "something came to stand there meanwhile; read it, then retry";
-            Err(io::Error::new(io::ErrorKind::Other, reason))
+            Err(io::Error::other(reason))
         }
         // Some file systems have neither hard links nor an exclusive rename.
         Err(refused) if std::fs::symlink_metadata(target).is_err() => {
@@ -383,6 +398,22 @@ mod tests {
             Path::new("a")
         );
         assert_eq!(names(dir.path()), ["a", "hard", "soft"]);
+    }
+
+    #[test]
+    fn extended_attributes_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = file(dir.path(), "a", b"old", 0o644);
+        let flags = rustix::fs::XattrFlags::empty();
+        if rustix::fs::setxattr(&path, "user.note", b"kept", flags).is_err() {
+            println!("skipped: this file system has no extended attributes");
+            return;
+        }
+        write(&path, b"new", None).unwrap();
+        let mut value = [0u8; 16];
+        let length = rustix::fs::getxattr(&path, "user.note", &mut value).unwrap();
+        assert_eq!(&value[..length], b"kept");
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
     }
 
     #[test]

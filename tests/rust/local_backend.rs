@@ -265,6 +265,23 @@ async fn deletions_take_file_link_buffer_and_empty_folder() {
 }
 
 #[tokio::test]
+async fn a_file_too_large_for_memory_can_be_removed_and_checked() {
+    let project = Project::new();
+    let path = project.file("huge", b"");
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(33 * 1024 * 1024).unwrap();
+    let error = project.backend.read_text(&path).await.unwrap_err();
+    assert!(matches!(error, BackendError::TooLarge { .. }), "{error}");
+    let removal = |bytes: &[u8]| FileChange::Delete {
+        path: path.clone(),
+        expect: Expect::Bytes(ContentHash::of(bytes)),
+    };
+    assert!(project.apply(vec![removal(b"other")]).await.is_err());
+    project.apply(vec![delete(&path)]).await.unwrap();
+    assert_eq!(project.names(), Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn a_link_that_appeared_since_the_path_was_resolved_is_not_followed() {
     let project = Project::new();
     let outside = tempfile::tempdir().unwrap();

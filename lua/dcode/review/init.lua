@@ -85,6 +85,7 @@ function M.refresh(buf)
   if not hunks then
     return log.fault('hunks', why)
   end
+  local news = not vim.deep_equal(r.hunks, hunks)
   r.hunks = hunks
   draw.update(buf, hunks)
   if #hunks > 0 then
@@ -94,6 +95,10 @@ function M.refresh(buf)
   end
   if vim.api.nvim_get_current_buf() == buf then
     hint.update(buf, hunks)
+  end
+  if news then
+    require('dcode.status').update()
+    require('dcode.events').fire('HunksChanged', { paths = { r.path } })
   end
 end
 

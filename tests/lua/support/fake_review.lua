@@ -198,6 +198,10 @@ function M.new()
     return on[o.action](o)
   end
 
+  function native.status()
+    return { state = 'idle', pending_hunks = #native.hunks({}) }
+  end
+
   function native.hunks(o)
     local out = {}
     for _, buf in ipairs(vim.tbl_keys(files)) do

@@ -96,10 +96,7 @@ local function write_accepted(buf)
   local r = review.get(buf)
   local wanted = save.policy() == 'on_accept' and vim.bo[buf].modified
   if r and wanted and not r.own_edits and #native().hunks({ buf = buf }) == 0 then
-    local saved, note = save.write(buf)
-    if not saved and note then
-      require('dcode.log').notify('warn', note)
-    end
+    save.write_or_tell(buf)
   end
 end
 
@@ -182,12 +179,9 @@ local function put_back(file)
   if file.remove then
     remove_file(file)
   elseif not was_modified and save.policy() ~= 'never' then
-    local saved, note = review.as(buf, 'restore', function()
-      return save.write(buf)
+    review.as(buf, 'restore', function()
+      save.write_or_tell(buf)
     end)
-    if not saved and note then
-      require('dcode.log').notify('warn', note)
-    end
   end
   edits.end_block(buf)
   review.mark(buf)

@@ -34,6 +34,20 @@ impl SnapshotStore {
         (disk || files_own) && self.texts_only_rejected(texts)
     }
 
+    /// How many lines of `now` stand neither in what a step found nor in what it left.
+    pub(super) fn typed_lines(&self, before: &Before, left: &After, now: &Before) -> usize {
+        let found = before.buffer.as_ref().map(|buffer| &buffer.blob);
+        let now_text = now.buffer.as_ref().map(|buffer| &buffer.blob);
+        let texts = [
+            found.or(before.disk.blob()),
+            left.buffer.as_ref().or(left.disk.blob()),
+            now_text.or(now.disk.blob()),
+        ];
+        let [before, after, now] =
+            texts.map(|hash| hash.and_then(|hash| self.blob(hash).ok()).unwrap_or_default());
+        typed_lines(&before, &after, &now)
+    }
+
     fn disk_only_rejected(&self, before: &Disk, left: &Disk, now: &Disk) -> bool {
         let text = |disk: &Disk| matches!(disk, Disk::File { .. } | Disk::Absent { .. });
         left.same_content(now)
@@ -80,6 +94,20 @@ fn only_rejected(before: &[u8], after: &[u8], now: &[u8]) -> bool {
     places.contains(&now.len())
 }
 
+fn typed_lines(before: &[u8], after: &[u8], now: &[u8]) -> usize {
+    let now = lines(now);
+    let deadline = Instant::now() + DIFF_TIME;
+    let mut new = vec![true; now.len()];
+    for old in [before, after].map(lines) {
+        for op in capture_diff_slices_deadline(Algorithm::Myers, &old, &now, Some(deadline)) {
+            if let DiffOp::Equal { new_index, len, .. } = op {
+                new[new_index..new_index + len].fill(false);
+            }
+        }
+    }
+    new.into_iter().filter(|new| *new).count()
+}
+
 fn lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|&byte| byte == b'\n').collect()
 }
@@ -97,7 +125,7 @@ fn past(now: &[&[u8]], places: &BTreeSet<usize>, wanted: &[&[u8]]) -> BTreeSet<u
 
 #[cfg(test)]
 mod tests {
-    use super::only_rejected;
+    use super::{only_rejected, typed_lines};
 
     const BEFORE: &str = "one\ntwo\nthree\nfour\nfive\n";
     const AFTER: &str = "one\nTWO\nthree\nfour\nadded\nalso\n";
@@ -122,6 +150,19 @@ mod tests {
                 "{now}"
             );
         }
+    }
+
+    #[test]
+    fn only_lines_of_the_person_are_counted() {
+        let now = "one\ntwo\nmine\nthree\nfour\nadded\nalso mine\n";
+        assert_eq!(
+            typed_lines(BEFORE.as_bytes(), AFTER.as_bytes(), now.as_bytes()),
+            2
+        );
+        assert_eq!(
+            typed_lines(BEFORE.as_bytes(), AFTER.as_bytes(), BEFORE.as_bytes()),
+            0
+        );
     }
 
     #[test]

@@ -219,7 +219,10 @@ impl SnapshotStore {
         }
         let since = match &file.expect {
             Some(_) if as_left => 0,
-            Some(left) => self.lines_between(left, &seen),
+            Some(left) => match self.typed_lines(&file.before, left, &seen) {
+                0 => self.lines_between(left, &seen),
+                typed => typed,
+            },
             None => self.lines_between(&After::from(&file.before), &seen),
         };
         let between: usize = file

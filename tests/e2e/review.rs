@@ -98,7 +98,7 @@ async fn an_unsaved_buffer_is_edited_and_its_file_is_left_alone() {
         assert_eq!(marked(&nvim).await, six_and_eight());
         assert_eq!(nvim.on_disk("a.txt"), BEFORE);
         let result = model.request(1).await;
-        let result = result.result_of("c1").unwrap_or_else(|| panic!("{:?}", result.messages()));
+        let result = result.result_of("c1").unwrap();
         assert!(result.contains("unsaved"), "the model is told: {result}");
 
         decide(&nvim).await;
@@ -234,11 +234,11 @@ async fn a_file_that_no_buffer_holds_is_edited_and_reviewed_when_it_is_opened() 
 async fn a_file_that_the_agent_made_goes_away_when_it_is_rejected_or_undone() {
     on_each_neovim(async |neovim| {
         let model = ModelServer::start();
-        for id in ["c1", "c2"] {
+        for (id, path) in [("c1", "new/b.txt"), ("c2", "new/c.txt")] {
             model.push(Reply::call(
                 id,
                 "write_file",
-                &json!({ "path": "new/b.txt", "content": "made\n" }),
+                &json!({ "path": path, "content": "made\n" }),
             ));
             model.push(Reply::say("Made."));
         }
@@ -253,9 +253,9 @@ async fn a_file_that_the_agent_made_goes_away_when_it_is_rejected_or_undone() {
         assert!(!nvim.project().join("new/b.txt").exists());
         assert_eq!(nvim.hunks().await, []);
         nvim.turn("make it").await;
-        assert!(nvim.project().join("new/b.txt").exists());
+        assert!(nvim.project().join("new/c.txt").exists());
         nvim.api("undo", &json!([])).await.unwrap();
-        assert!(!nvim.project().join("new/b.txt").exists());
+        assert!(!nvim.project().join("new/c.txt").exists());
     })
     .await;
 }

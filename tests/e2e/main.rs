@@ -28,6 +28,8 @@ mod setup;
 
 // What the person decides on edits: text, marks, undo, the file's bytes.
 mod review;
+// Leaving in the middle of something.
+mod quit;
 // The harness itself, and that the plugin loads on every Neovim.
 mod smoke;
 // Turns with a model that streams over HTTP, as a person sees them.

@@ -5,6 +5,7 @@
 //! contract test then checks the rest: a unique name, a schema that parses back into `Args`, a class.
 //! A tool never asks, snapshots or truncates: `dispatch` does that for all of them.
 
+pub mod apply_patch;
 pub mod args;
 pub mod bash;
 pub mod builtin;
@@ -15,6 +16,7 @@ mod file_paths;
 pub mod grep;
 pub mod locks;
 pub mod ls;
+mod patch_files;
 pub mod question;
 pub mod read_file;
 pub mod registry;

@@ -1,7 +1,8 @@
 //! The one way in: parse, permit, snapshot, run, offload. Tools do none of it themselves.
 
+use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use futures_util::FutureExt;
 
 use crate::host::{Editor, Human, HumanError};
 use crate::offload::OffloadDir;
+use crate::permission::access::Access;
 use crate::permission::decision::{Decision, Verdict};
 use crate::permission::facts::Facts;
 use crate::permission::gate::Gate;
@@ -196,11 +198,18 @@ impl Dispatcher {
         let paths: Vec<PathBuf> = prepared
             .access
             .iter()
-            .filter_map(|access| access.changed_path().map(std::path::Path::to_path_buf))
+            .filter_map(|access| access.changed_path().map(Path::to_path_buf))
             .collect();
         let _held = self.locks.acquire(paths.clone()).await;
-        for path in &paths {
-            self.capture(place, path).await?;
+        self.capture(place, &paths).await?;
+        // The person may have taken a while to answer. What came to be touched since was neither judged nor
+        // kept.
+        if !paths.is_empty() && prepared.access_now(&ctx.cwd)? != prepared.access {
+            return Err(ToolError::Reply(
+                "Nothing was done: what lies at these paths changed while the call waited. Look again, and make the \
+                 call again if it is still right."
+                    .into(),
+            ));
         }
         let cancel = ctx.cancel.child_token();
         let ctx = ToolCtx {
@@ -223,9 +232,7 @@ impl Dispatcher {
                 wind_up(run).await
             }
         };
-        for path in &paths {
-            self.finish(place, path).await;
-        }
+        self.finish(place, &paths).await;
         result.unwrap_or_else(|_panic| {
             Err(ToolError::Reply(
                 "The tool failed by a fault of its own, which is in the log. Go another way.".into(),
@@ -233,37 +240,44 @@ impl Dispatcher {
         })
     }
 
-    async fn capture(&self, place: Place, path: &std::path::Path) -> Result<(), ToolError> {
-        let buffer = self.editor.read_buffer(path).await.map_err(|error| match error {
-            crate::host::EditorError::Cancelled => ToolError::Cancelled,
-            other => ToolError::Reply(other.to_string()),
-        })?;
-        let (store, at) = (Arc::clone(&self.snapshots), path.to_owned());
+    async fn capture(&self, place: Place, paths: &[PathBuf]) -> Result<(), ToolError> {
+        let mut found = Vec::with_capacity(paths.len());
+        for path in paths {
+            let buffer = self.editor.read_buffer(path).await.map_err(|error| match error {
+                crate::host::EditorError::Cancelled => ToolError::Cancelled,
+                other => ToolError::Reply(other.to_string()),
+            })?;
+            found.push((path.clone(), buffer));
+        }
+        let store = Arc::clone(&self.snapshots);
         let captured = tokio::task::spawn_blocking(move || {
+            let files = found
+                .iter()
+                .map(|(path, buffer)| (path.as_path(), buffer.as_ref()));
             store
-                .capture(place.step, place.turn, &at, buffer.as_ref())
+                .capture_all(place.step, place.turn, files)
                 .map_err(|error| error.to_string())
         });
         let captured = captured.await.unwrap_or_else(|error| Err(error.to_string()));
         captured.map_err(|error| {
             ToolError::Reply(format!(
-                "{} was not changed, because it could not be kept for undo: {error}",
-                path.display()
+                "Nothing was changed, because it could not be kept for undo: {error}"
             ))
         })
     }
 
-    async fn finish(&self, place: Place, path: &std::path::Path) {
-        let buffer = self.editor.read_buffer(path).await.ok().flatten();
-        let (store, at) = (Arc::clone(&self.snapshots), path.to_owned());
+    async fn finish(&self, place: Place, paths: &[PathBuf]) {
+        let mut found = Vec::with_capacity(paths.len());
+        for path in paths {
+            let buffer = self.editor.read_buffer(path).await.ok().flatten();
+            found.push((path.clone(), buffer.map(|buffer| buffer.text)));
+        }
+        let store = Arc::clone(&self.snapshots);
         let done = tokio::task::spawn_blocking(move || {
-            store.finish(
-                place.step,
-                &at,
-                buffer.as_ref().map(|buffer| buffer.text.as_str()),
-            )
+            let files = found.iter().map(|(path, text)| (path.as_path(), text.as_deref()));
+            store.finish_all(place.step, files)
         });
-        // Without the state afterwards, undo refuses this file with words: it cannot know what changed it.
+        // Without the state afterwards, undo refuses these files with words: it cannot know what changed them.
         let _ = done.await;
     }
 
@@ -311,10 +325,13 @@ fn approval(
     verdict: &Verdict,
     diff: Option<String>,
 ) -> Approval {
-    let paths: Vec<PathBuf> = prepared
-        .access
-        .iter()
-        .filter_map(|access| access.changed_path().map(std::path::Path::to_path_buf))
+    let changed = || prepared.access.iter().filter_map(Access::changed_path);
+    let all: HashSet<&Path> = changed().collect();
+    // Of a directory that goes its name says it all; the preview lists what is in it.
+    let within = |path: &Path| path.ancestors().skip(1).any(|above| all.contains(&above));
+    let paths: Vec<PathBuf> = changed()
+        .filter(|path| !within(path))
+        .map(Path::to_path_buf)
         .collect();
     Approval {
         tool: tool.name().into(),

@@ -36,6 +36,7 @@ pub struct Prepared {
     pub title: String,
     /// What it will touch.
     pub access: Vec<Access>,
+    again: Box<dyn Fn(&Path) -> Result<Vec<Access>, ToolError> + Send + Sync>,
     preview: Box<dyn Fn(ToolCtx) -> BoxFuture<'static, Option<String>> + Send + Sync>,
     run: Box<dyn FnOnce(ToolCtx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync>,
 }
@@ -44,6 +45,14 @@ impl Prepared {
     /// What it would change, for the approval: a unified diff or the whole command.
     pub async fn preview(&self, ctx: ToolCtx) -> Option<String> {
         (self.preview)(ctx).await
+    }
+
+    /// What it would touch now: files and links may have changed since it was prepared.
+    ///
+    /// # Errors
+    /// [`ToolError::Reply`] when it does not fit any more.
+    pub fn access_now(&self, cwd: &Path) -> Result<Vec<Access>, ToolError> {
+        (self.again)(cwd)
     }
 
     /// Runs it.
@@ -108,10 +117,12 @@ impl<T: Tool> DynTool for Erased<T> {
         let args: T::Args = args::typed(self.name(), object.clone())?;
         let title = self.0.title(&args);
         let access = self.0.access(&args, cwd)?;
-        let (previewer, runner) = (Arc::clone(&self.0), Arc::clone(&self.0));
+        let (previewer, runner, looker) = (Arc::clone(&self.0), Arc::clone(&self.0), Arc::clone(&self.0));
+        let looked_at = object.clone();
         Ok(Prepared {
             title,
             access,
+            again: Box::new(move |cwd| looker.access(&args::typed(looker.name(), looked_at.clone())?, cwd)),
             preview: Box::new(move |ctx| {
                 let (tool, object) = (Arc::clone(&previewer), object.clone());
                 Box::pin(async move {

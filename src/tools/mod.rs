@@ -14,6 +14,7 @@ pub mod dispatch;
 pub mod edit_file;
 mod file_pages;
 mod file_paths;
+pub mod glob;
 pub mod grep;
 pub mod locks;
 pub mod ls;

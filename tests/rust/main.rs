@@ -42,7 +42,7 @@ mod project;
 mod provider;
 // What an ordinary user may not do, and full disks: writes fail whole and in words.
 mod refused_writes;
-// grep, bash, question and todo_write as a model sees them.
+// grep, glob, bash, question and todo_write as a model sees them.
 mod light_tools;
 // Walking and searching: what is found, what is left out and said, order, cancel.
 mod search;

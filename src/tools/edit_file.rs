@@ -16,6 +16,7 @@ use crate::permission::access::Access;
 use crate::protocol::change::{AppliedFile, ChangeSet, Content, Expect, FileChange, Origin};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{keep_note, link_note, reply, resolve_file, shown};
+use crate::tools::preview::{clip, diff};
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
@@ -124,6 +125,15 @@ impl Tool for EditFile {
 
     fn access(&self, args: &Args, cwd: &Path) -> Result<Vec<Access>, ToolError> {
         Ok(vec![Access::Write(resolve_file(cwd, &args.path)?.path)])
+    }
+
+    async fn preview(&self, args: &Args, ctx: &ToolCtx) -> Option<String> {
+        let path = resolve_file(&ctx.cwd, &args.path).ok()?.path;
+        let name = shown(&ctx.cwd, &path);
+        let old = self.backend.read_text(&path).await.ok()?.text;
+        let edits = args.edits().ok()?;
+        let edited = work(name.clone(), old.clone(), edits, ctx.cancel.clone()).await;
+        Some(clip(&diff((&name, &old), (&name, &edited.ok()?.text))))
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {

@@ -19,6 +19,7 @@ pub mod grep;
 pub mod locks;
 pub mod ls;
 mod patch_files;
+mod preview;
 pub mod question;
 pub mod read_file;
 pub mod registry;

@@ -30,13 +30,15 @@ pub fn canonical(name: &str) -> &str {
         .map_or(name, |(_, canonical)| canonical)
 }
 
+type Look = dyn Fn(&Path) -> Result<Vec<Access>, ToolError> + Send + Sync;
+
 /// A call whose arguments fit and whose accesses are known; it has not run.
 pub struct Prepared {
     /// The argument that matters, in one line.
     pub title: String,
     /// What it will touch.
     pub access: Vec<Access>,
-    again: Box<dyn Fn(&Path) -> Result<Vec<Access>, ToolError> + Send + Sync>,
+    again: Box<Look>,
     preview: Box<dyn Fn(ToolCtx) -> BoxFuture<'static, Option<String>> + Send + Sync>,
     run: Box<dyn FnOnce(ToolCtx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync>,
 }

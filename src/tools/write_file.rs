@@ -14,6 +14,7 @@ use crate::permission::access::Access;
 use crate::protocol::change::{ChangeSet, Content, Expect, FileChange, FileText, Origin};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{keep_note, link_note, reply, resolve_file, shown};
+use crate::tools::preview::{clip, diff};
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
@@ -97,6 +98,18 @@ impl Tool for WriteFile {
 
     fn access(&self, args: &Args, cwd: &Path) -> Result<Vec<Access>, ToolError> {
         Ok(vec![Access::Write(resolve_file(cwd, &args.path)?.path)])
+    }
+
+    async fn preview(&self, args: &Args, ctx: &ToolCtx) -> Option<String> {
+        let path = resolve_file(&ctx.cwd, &args.path).ok()?.path;
+        let name = shown(&ctx.cwd, &path);
+        let (old, replaced) = match self.backend.read_text(&path).await {
+            Ok(file) => (file.text, ""),
+            Err(BackendError::NotFound { .. }) => (String::new(), ""),
+            Err(_) => (String::new(), "(replaces a file that cannot be shown)\n"),
+        };
+        let diff = diff((&name, &old), (&name, &args.content));
+        Some(clip(&format!("{replaced}{diff}")))
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {

@@ -53,6 +53,11 @@ impl ReadFilter {
     pub fn shown(&self, path: &Path) -> Shown {
         self.judge.shown(path)
     }
+
+    /// The same for an absolute path whose links are resolved; looks at nothing on disk.
+    pub fn shown_real(&self, path: &Path) -> Shown {
+        self.judge.shown_real(path)
+    }
 }
 
 impl Gate {

@@ -121,9 +121,22 @@ impl Judge {
 
     /// How much of a file a tool may show that came upon it while it looked below a folder.
     pub fn shown(&self, path: &Path) -> Shown {
-        let Ok(target) = self.ground.locate(path) else {
-            return Shown::Nothing;
-        };
+        match self.ground.locate(path) {
+            Ok(target) => self.shown_target(&target),
+            Err(_) => Shown::Nothing,
+        }
+    }
+
+    /// [`Judge::shown`] of an absolute path whose links are resolved: a walk that follows none gives such.
+    /// Looks at nothing on disk.
+    pub fn shown_real(&self, path: &Path) -> Shown {
+        self.shown_target(&Target {
+            given: path.to_owned(),
+            real: path.to_owned(),
+        })
+    }
+
+    fn shown_target(&self, target: &Target) -> Shown {
         let denied = |hit: Option<Hit>| hit.is_some_and(|hit| hit.mode == RuleMode::Deny);
         let hidden = target.paths().any(|path| {
             self.fs_rules

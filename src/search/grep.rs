@@ -16,8 +16,6 @@ use super::glob::Glob;
 use super::lines::shown;
 use super::walk::{self, LeftOut, Walk};
 
-/// Files that are searched before their results are put in order: bounds what is held at once.
-const BATCH: usize = 64;
 /// The longest line that is searched, in bytes.
 const LONGEST_LINE: usize = 64 << 20;
 
@@ -125,41 +123,36 @@ pub fn grep(query: &Query, place: &Place<'_>, cancel: &CancellationToken) -> Res
         left_out,
         ..Findings::default()
     };
-    let (files, withheld) = files
-        .into_iter()
-        .partition(|file: &PathBuf| (place.may_show)(file));
-    found.withheld = withheld;
+    let search = Search {
+        query,
+        matcher: &matcher,
+        buffers: place.buffers,
+        may_show: place.may_show,
+        cancel,
+        next: AtomicUsize::new(0),
+        kept: AtomicUsize::new(0),
+    };
     let mut kept = 0;
-    for batch in files.chunks(BATCH) {
-        let room = query.max_lines.saturating_sub(kept);
-        let search = Search {
-            query,
-            room,
-            matcher: &matcher,
-            buffers: place.buffers,
-            cancel,
-        };
-        for result in search.all(batch) {
-            match result {
-                Some(Searched::Hits(mut hits)) => {
-                    found.matching_lines += hits.matches;
-                    let room = query.max_lines.saturating_sub(kept);
-                    found.cut |= query.max_lines > 0 && hits.lines.len() > room;
-                    hits.lines.truncate(room);
-                    found.cut |= query.max_lines > 0
-                        && hits.matches > hits.lines.iter().filter(|l| l.matched).count() as u64;
-                    kept += hits.lines.len();
-                    if hits.matches > 0 {
-                        found.files.push(hits);
-                    }
-                }
-                Some(Searched::Binary) => found.binary += 1,
-                None => found.left_out.unreadable += 1,
+    for result in search.all(&files) {
+        match result {
+            Some(Searched::Hits(mut hits)) => {
+                found.matching_lines += hits.matches;
+                let room = query.max_lines.saturating_sub(kept);
+                found.cut |= query.max_lines > 0 && hits.lines.len() > room;
+                hits.lines.truncate(room);
+                found.cut |= query.max_lines > 0
+                    && hits.matches > hits.lines.iter().filter(|l| l.matched).count() as u64;
+                kept += hits.lines.len();
+                found.files.push(hits);
             }
+            Some(Searched::Nothing) => {}
+            Some(Searched::Binary) => found.binary += 1,
+            Some(Searched::Withheld(path)) => found.withheld.push(path),
+            None => found.left_out.unreadable += 1,
         }
-        if cancel.is_cancelled() {
-            return Err(GrepError::Cancelled);
-        }
+    }
+    if cancel.is_cancelled() {
+        return Err(GrepError::Cancelled);
     }
     Ok(found)
 }
@@ -200,15 +193,12 @@ fn files(place: &Place<'_>, cancel: &CancellationToken) -> Result<(Vec<PathBuf>,
     let listing = walk::list(&place.walk, cancel).ok_or(GrepError::Cancelled)?;
     let mut files = listing.files;
     // New files that so far only a buffer has.
-    files.extend(
-        place
-            .buffers
-            .keys()
-            .filter(|path| path.starts_with(root) && !path.exists())
-            .cloned(),
-    );
-    files.sort_unstable();
-    files.dedup();
+    let new = |path: &&PathBuf| path.starts_with(root) && !path.exists();
+    let listed = files.len();
+    files.extend(place.buffers.keys().filter(new).cloned());
+    if files.len() > listed {
+        walk::sort(&mut files);
+    }
     if let Some(glob) = &place.glob {
         files.retain(|file| file.strip_prefix(root).is_ok_and(|relative| glob.picks(relative)));
     }
@@ -216,34 +206,42 @@ fn files(place: &Place<'_>, cancel: &CancellationToken) -> Result<(Vec<PathBuf>,
 }
 
 enum Searched {
+    Nothing,
     Hits(FileHits),
     Binary,
+    Withheld(PathBuf),
 }
 
 struct Search<'a> {
     query: &'a Query,
-    /// Lines that may be kept of each file.
-    room: usize,
     matcher: &'a RegexMatcher,
     buffers: &'a HashMap<PathBuf, String>,
+    may_show: &'a (dyn Fn(&Path) -> bool + Sync),
     cancel: &'a CancellationToken,
+    /// The next file to take.
+    next: AtomicUsize,
+    /// Lines kept of the files that are done.
+    kept: AtomicUsize,
 }
 
 impl Search<'_> {
-    /// Searches the files of a batch on several threads; the results are in the order of the files, `None`
-    /// for one that could not be read.
+    /// Searches files on several threads; of those with something to tell the results are in the order of
+    /// the files, `None` for one that could not be read.
     fn all(&self, files: &[PathBuf]) -> Vec<Option<Searched>> {
-        let next = AtomicUsize::new(0);
         let work = || {
             let mut searcher = self.searcher();
             let mut done = Vec::new();
-            while let Some((at, file)) =
-                Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, files.get(at)?)))
-            {
-                if self.cancel.is_cancelled() {
-                    break;
+            while !self.cancel.is_cancelled() {
+                let at = self.next.fetch_add(1, Ordering::Relaxed);
+                let Some(file) = files.get(at) else { break };
+                // Files are taken in order, so all that are done stand before this one: what they kept is
+                // kept in any case.
+                let kept = self.kept.load(Ordering::Relaxed);
+                let result = self.one(&mut searcher, file, self.query.max_lines.saturating_sub(kept));
+                match result {
+                    Ok(Searched::Nothing) => {}
+                    result => done.push((at, result.ok())),
                 }
-                done.push((at, self.one(&mut searcher, file).ok()));
             }
             done
         };
@@ -263,7 +261,7 @@ impl Search<'_> {
     fn searcher(&self) -> Searcher {
         SearcherBuilder::new()
             .line_terminator(LineTerminator::crlf())
-            .line_number(true)
+            .line_number(self.query.max_lines > 0)
             .before_context(self.query.context)
             .after_context(self.query.context)
             .binary_detection(BinaryDetection::quit(0))
@@ -271,10 +269,13 @@ impl Search<'_> {
             .build()
     }
 
-    fn one(&self, searcher: &mut Searcher, path: &Path) -> io::Result<Searched> {
+    fn one(&self, searcher: &mut Searcher, path: &Path, room: usize) -> io::Result<Searched> {
+        if !(self.may_show)(path) {
+            return Ok(Searched::Withheld(path.to_owned()));
+        }
         let mut hits = Hits {
             search: self,
-            room: self.room,
+            room,
             matches: 0,
             lines: Vec::new(),
             binary: false,
@@ -292,6 +293,10 @@ impl Search<'_> {
         if hits.binary {
             return Ok(Searched::Binary);
         }
+        if hits.matches == 0 {
+            return Ok(Searched::Nothing);
+        }
+        self.kept.fetch_add(hits.lines.len(), Ordering::Relaxed);
         Ok(Searched::Hits(FileHits {
             path: path.to_owned(),
             matches: hits.matches,

@@ -87,11 +87,20 @@ pub fn list(walk: &Walk, cancel: &CancellationToken) -> Option<Listing> {
         return None;
     }
     let mut files = found.into_inner().unwrap_or_default();
-    files.sort_unstable();
+    sort(&mut files);
     Some(Listing {
         files,
         left_out: tally.left_out(),
     })
+}
+
+/// Puts paths in the order of their bytes. That of their components takes ten times as long.
+pub(super) fn sort(files: &mut [PathBuf]) {
+    files.sort_unstable_by(|a, b| {
+        a.as_os_str()
+            .as_encoded_bytes()
+            .cmp(b.as_os_str().as_encoded_bytes())
+    });
 }
 
 /// As many as help: the work is half waiting for the disk.

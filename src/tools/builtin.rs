@@ -65,7 +65,10 @@ pub fn registry(services: Services) -> Registry {
                 .collect()
         })
     };
-    let visible: Visible = Arc::new(move |path| named.shown(path) != Shown::Nothing);
+    // Links are listed by ls; a walk gives none, so it need not look for them again.
+    let (listed, walked) = (named.clone(), named);
+    let listed: Visible = Arc::new(move |path| listed.shown(path) != Shown::Nothing);
+    let walked: Visible = Arc::new(move |path| walked.shown_real(path) != Shown::Nothing);
     let mut registry = Registry::default();
     registry.add(ReadFile::new(Arc::clone(&backend), Arc::clone(&seen)));
     registry.add(WriteFile::new(Arc::clone(&backend), Arc::clone(&seen)));
@@ -76,11 +79,11 @@ pub fn registry(services: Services) -> Registry {
         may_delete,
     ));
     registry.add(Delete::new(Arc::clone(&backend), seen));
-    registry.add(Ls::new(backend, Arc::clone(&visible)));
-    registry.add(Glob::new(visible));
+    registry.add(Ls::new(backend, listed));
+    registry.add(Glob::new(walked));
     registry.add(Grep::new(
         Arc::new(unsaved),
-        Arc::new(move |path| shown.shown(path) == Shown::Content),
+        Arc::new(move |path| shown.shown_real(path) == Shown::Content),
     ));
     registry.add(bash);
     registry.add(TodoWrite::new(plan));

@@ -46,6 +46,8 @@ mod refused_writes;
 mod light_tools;
 // Walking and searching: what is found, what is left out and said, order, cancel.
 mod search;
+// grep and glob beside rg and fd; measured by hand.
+mod search_speed;
 // Judging shell lines: the tables of tests/fixtures/shell, and properties.
 mod shell;
 // Running shell lines: output, limits, signals, nothing left behind.

@@ -72,6 +72,21 @@ local function settle(buf)
   M.mark(buf)
 end
 
+---@param a dcode.Hunk[]
+---@param b dcode.Hunk[]
+---@return boolean
+local function same_hunks(a, b)
+  if #a ~= #b then
+    return false
+  end
+  for i, hunk in ipairs(a) do
+    if hunk.id ~= b[i].id then
+      return false
+    end
+  end
+  return true
+end
+
 --- Draws anew and maps or unmaps the keys.
 ---@param buf integer
 function M.refresh(buf)
@@ -85,6 +100,7 @@ function M.refresh(buf)
   if not hunks then
     return log.fault('hunks', why)
   end
+  local before = r.hunks
   r.hunks = hunks
   draw.update(buf, hunks)
   if #hunks > 0 then
@@ -94,6 +110,10 @@ function M.refresh(buf)
   end
   if vim.api.nvim_get_current_buf() == buf then
     hint.update(buf, hunks)
+  end
+  if not same_hunks(before, hunks) then
+    require('dcode.status').update()
+    require('dcode.events').fire('HunksChanged', { paths = { r.path } })
   end
 end
 

@@ -208,6 +208,10 @@ function M.new()
     return out
   end
 
+  function native.status()
+    return { pending_hunks = #native.hunks({}) }
+  end
+
   function native.submit(op)
     native.ops[#native.ops + 1] = op
     return true

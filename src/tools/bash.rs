@@ -15,7 +15,6 @@ use crate::shell::run::{Exit, RunOutput, RunSpec, run};
 use crate::shell::watchdog::Watchdog;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(3600);
 /// The longest title, in characters.
 const TITLE: usize = 200;

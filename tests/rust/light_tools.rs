@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use dcode::fs::atomic::write;
@@ -150,7 +151,13 @@ async fn grep_through_a_link_names_both_and_no_match_is_no_failure() {
 }
 
 fn bash() -> Bash {
-    Bash::new(Shell::new("/bin/bash"), Arc::new(Watchdog::new()), Vec::new())
+    let minute = Duration::from_secs(60);
+    Bash::new(
+        Shell::new("/bin/bash"),
+        Arc::new(Watchdog::new()),
+        Vec::new(),
+        minute,
+    )
 }
 
 /// The answer without the time that it took.

@@ -72,21 +72,6 @@ local function settle(buf)
   M.mark(buf)
 end
 
----@param a dcode.Hunk[]
----@param b dcode.Hunk[]
----@return boolean
-local function same_hunks(a, b)
-  if #a ~= #b then
-    return false
-  end
-  for i, hunk in ipairs(a) do
-    if hunk.id ~= b[i].id then
-      return false
-    end
-  end
-  return true
-end
-
 --- Draws anew and maps or unmaps the keys.
 ---@param buf integer
 function M.refresh(buf)
@@ -100,7 +85,7 @@ function M.refresh(buf)
   if not hunks then
     return log.fault('hunks', why)
   end
-  local before = r.hunks
+  local news = not vim.deep_equal(r.hunks, hunks)
   r.hunks = hunks
   draw.update(buf, hunks)
   if #hunks > 0 then
@@ -111,7 +96,7 @@ function M.refresh(buf)
   if vim.api.nvim_get_current_buf() == buf then
     hint.update(buf, hunks)
   end
-  if not same_hunks(before, hunks) then
+  if news then
     require('dcode.status').update()
     require('dcode.events').fire('HunksChanged', { paths = { r.path } })
   end

@@ -198,6 +198,10 @@ function M.new()
     return on[o.action](o)
   end
 
+  function native.status()
+    return { state = 'idle', pending_hunks = #native.hunks({}) }
+  end
+
   function native.hunks(o)
     local out = {}
     for _, buf in ipairs(vim.tbl_keys(files)) do
@@ -206,10 +210,6 @@ function M.new()
       end
     end
     return out
-  end
-
-  function native.status()
-    return { pending_hunks = #native.hunks({}) }
   end
 
   function native.submit(op)

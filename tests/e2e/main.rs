@@ -26,6 +26,10 @@ mod screen;
 // How a Neovim is started.
 mod setup;
 
+// The Lua interface, as other plugins and scripts use it.
+mod api;
+// Approvals and questions in floats.
+mod prompts;
 // What the person decides on edits: text, marks, undo, the file's bytes.
 mod review;
 // Leaving in the middle of something.

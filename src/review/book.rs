@@ -200,6 +200,11 @@ impl ReviewBook {
         pending.map(|(path, _)| path.as_path())
     }
 
+    /// How many hunks wait in one file.
+    pub fn count(&self, path: &Path) -> usize {
+        self.files.get(path).map_or(0, TrackedFile::count)
+    }
+
     /// How many hunks wait in all files.
     pub fn pending(&self) -> usize {
         self.files.values().map(TrackedFile::count).sum()
@@ -207,10 +212,9 @@ impl ReviewBook {
 
     /// In which file a hunk stands.
     pub fn find(&self, id: HunkId) -> Option<&Path> {
-        let holds = |file: &TrackedFile| file.hunks().iter().any(|hunk| hunk.id == id);
-        self.files
-            .iter()
-            .find(|(_, file)| holds(file))
+        let mut files = self.files.iter();
+        files
+            .find(|(_, file)| file.holds(id))
             .map(|(path, _)| path.as_path())
     }
 

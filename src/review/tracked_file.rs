@@ -1,6 +1,7 @@
 //! One file under review.
 
 use crate::protocol::change::LineEdit;
+use crate::protocol::ids::HunkId;
 use crate::review::diff::{self, ON_RELOAD};
 use crate::review::history::History;
 use crate::review::hunk::{Author, Hunk, Rejection, Selector};
@@ -168,6 +169,11 @@ impl TrackedFile {
     /// The hunks in the order of their lines.
     pub(super) fn hunks(&self) -> Vec<Hunk> {
         self.state.hunks()
+    }
+
+    /// Whether a hunk is one of this file's.
+    pub(super) fn holds(&self, id: HunkId) -> bool {
+        self.state.tail == Some(id) || self.state.regions.iter().any(|region| region.id == id)
     }
 
     /// How many hunks wait.

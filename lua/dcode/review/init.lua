@@ -98,6 +98,17 @@ function M.refresh(buf)
   end
 end
 
+--- The hunks of a buffer, in the order of their lines.
+---@param buf integer
+---@return dcode.Hunk[]
+function M.hunks(buf)
+  local r = reviewed[buf]
+  if r and r.planned then
+    M.refresh(buf)
+  end
+  return r and r.hunks or {}
+end
+
 --- Plans a redraw; many changes make one.
 ---@param buf integer
 ---@param wait_ms? integer
@@ -135,8 +146,11 @@ end
 local function shift(hunks, first, last, by)
   local from = #hunks + 1
   for i = #hunks, 1, -1 do
-    local row = hunks[i].start - 1
-    if hunks[i].count == 0 and (hunks[i].at_end or (first <= row and row <= last)) then
+    local hunk, row = hunks[i], hunks[i].start - 1
+    local deletion = hunk.count == 0
+    if deletion and hunk.at_end and row < last then
+      return false
+    elseif deletion and not hunk.at_end and first <= row and row <= last then
       return false
     elseif row < last then
       break

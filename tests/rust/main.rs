@@ -14,6 +14,8 @@
 #[path = "../support/model_server.rs"]
 mod model_server;
 
+// The engine through its protocol: turns, calls, approvals, undo, faults, the end.
+mod agent;
 // Rules of the house that no compiler holds.
 mod architecture;
 // Layers of configuration, from real files.

@@ -107,7 +107,10 @@ fn private_dir(dir: &Path) -> io::Result<()> {
 }
 
 fn preview(text: &str) -> &str {
-    let mut end = text.floor_char_boundary(PREVIEW_BYTES);
+    let mut end = PREVIEW_BYTES.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
     if let Some((at, _)) = text[..end].match_indices('\n').nth(PREVIEW_LINES - 1) {
         end = at;
     }

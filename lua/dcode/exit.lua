@@ -1,6 +1,10 @@
 --- Ends the engine with the editor.
 local M = {}
 
+--- How long quitting waits for what runs to wind up. What is still there then is killed by the
+--- watchdog.
+local LIMIT_MS = 150
+
 local watching = false
 
 --- The one augroup of the plugin.
@@ -19,7 +23,7 @@ function M.watch()
     group = M.augroup(),
     desc = 'dcode: end the agent and what it started',
     callback = function()
-      require('dcode.session').stop(200)
+      require('dcode.session').stop(LIMIT_MS)
     end,
   })
 end

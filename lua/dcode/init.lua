@@ -67,20 +67,20 @@ end
 function M.status()
   local session = require('dcode.session')
   if not session.started() then
-    return { state = 'off', mode = session.state.mode, pending_hunks = 0 }
+    return { state = 'idle', mode = session.state.mode, pending_hunks = 0 }
   end
   return session.state.native.status({})
 end
 
 --- The hunks that wait for review.
----@param buf? integer 0 or nil = the current buffer
+---@param buf? integer 0 = the current buffer, nil = all files
 ---@return dcode.Hunk[]?, string? message
 function M.hunks(buf)
   local session = require('dcode.session')
   if not session.started() then
     return {}
   end
-  if buf == nil or buf == 0 then
+  if buf == 0 then
     buf = vim.api.nvim_get_current_buf()
   end
   return session.state.native.hunks({ buf = buf })

@@ -1,5 +1,6 @@
 //! The conversation as the providers see it: appended to, never changed.
 
+use crate::protocol::ids::CallId;
 use crate::protocol::message::{Block, Message, Role, ToolCall, ToolResult};
 
 /// The messages of a session. Every call is followed by its result before anything else is said.
@@ -17,6 +18,12 @@ impl History {
     /// All messages, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// Whether a call of this id was made.
+    pub fn has_call(&self, id: &CallId) -> bool {
+        let mut blocks = self.messages.iter().flat_map(|message| &message.blocks);
+        blocks.any(|block| matches!(block, Block::ToolCall(call) if call.id == *id))
     }
 
     /// The person speaks.

@@ -339,7 +339,7 @@ impl Session {
                     mode: mode.as_str().into(),
                 });
             }
-            Err(error) => self.core.notice(Level::Error, error.to_string(), None),
+            Err(error) => self.core.notice(Level::Error, error, None),
         }
     }
 

@@ -55,7 +55,7 @@ impl SessionLog {
     /// A turn came to rest; the disk holds it when this returns.
     pub fn turn_finished(&self, turn: TurnId, reason: TurnEnd) {
         self.write(&Record::TurnFinished { turn, reason });
-        self.with(|journal| journal.sync());
+        self.with(Journal::sync);
     }
 
     /// Steps were taken back.
@@ -74,7 +74,7 @@ impl SessionLog {
 
     /// Ends the journal and gives its lock back.
     pub fn close(&self) {
-        self.with(|journal| journal.sync());
+        self.with(Journal::sync);
         *self.journal.lock().unwrap_or_else(PoisonError::into_inner) = State::Off;
     }
 

@@ -139,7 +139,7 @@ fn context(core: &Arc<Core>, call: &ToolCall, cancel: &CancellationToken) -> Too
             events.push(Event::ToolProgress {
                 call: id.clone(),
                 tail,
-            })
+            });
         }),
     }
 }

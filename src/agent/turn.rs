@@ -244,13 +244,23 @@ fn take(core: &Core, turn: TurnId, step: StepIx, reply: &mut Reply, event: Strea
             reply.reasoning.push_str(&text);
             core.events.push(Event::ReasoningDelta { turn, text });
         }
-        StreamEvent::ToolCall { name, arguments, .. } => {
-            // Providers repeat ids over turns; ours are unique in the session.
-            let id = CallId(format!("call_{step}_{}", reply.calls.len()));
+        StreamEvent::ToolCall { id, name, arguments } => {
+            let id = unique_id(core, step, &reply.calls, id);
             reply.calls.push(ToolCall { id, name, arguments });
         }
         StreamEvent::Usage(count) => core.events.push(Event::Usage(add_usage(core, count, window))),
         StreamEvent::Done(stop) => reply.stop = Some(stop),
+    }
+}
+
+/// The provider's id, unless it is empty or known already: some providers number each reply anew.
+fn unique_id(core: &Core, step: StepIx, before: &[ToolCall], id: String) -> CallId {
+    let id = CallId(id);
+    let history = core.history.lock().unwrap_or_else(PoisonError::into_inner);
+    if id.0.is_empty() || history.has_call(&id) || before.iter().any(|call| call.id == id) {
+        CallId(format!("call_{step}_{}", before.len()))
+    } else {
+        id
     }
 }
 

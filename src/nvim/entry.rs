@@ -16,6 +16,6 @@ pub unsafe extern "C-unwind" fn luaopen_dcode(state: *mut mlua::lua_State) -> c_
     // keeps the state and the event loop for later; mlua then makes the table and catches its errors.
     unsafe {
         nvim_oxi::entrypoint::entrypoint(state.cast(), || ());
-        mlua::Lua::entrypoint1(state, |lua| exports::table(lua))
+        mlua::Lua::entrypoint1(state, exports::table)
     }
 }

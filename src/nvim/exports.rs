@@ -82,6 +82,7 @@ fn lua_options() -> SerializeOptions {
         .serialize_unit_to_null(false)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 fn words(error: mlua::Error) -> String {
     error.to_string()
 }

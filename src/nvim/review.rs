@@ -43,6 +43,8 @@ pub enum Action {
     },
     /// The final newline came or went.
     Eol { buf: i64, eol: bool, origin: Author },
+    /// The file of `buf` was removed; its text is empty.
+    Removed { buf: i64, origin: Author },
     /// The whole text was replaced from outside.
     Resync {
         buf: i64,
@@ -125,9 +127,10 @@ pub fn act(action: Action) -> Result<Json, String> {
                 },
                 origin,
             );
-            return Ok(json!({ "hunks": book.hunks(&path).len() }));
+            return Ok(json!({ "hunks": book.count(&path), "revision": book.revision(&path) }));
         }
         Action::Eol { buf, eol, origin } => book.set_eol(&path_of(buf)?, eol, origin),
+        Action::Removed { buf, origin } => book.remove(&path_of(buf)?, origin),
         Action::Resync { buf, eol } => {
             let text = buffers::text(buf, eol, false)?.text;
             book.resync(&path_of(buf)?, &text);

@@ -1,7 +1,5 @@
 //! The class of one command: its row in the table, then all that raises it.
 
-use std::collections::HashSet;
-
 use super::command::{Assignment, Class, Redirect, RedirectKind, SimpleCommand, Word, WordKind};
 use super::programs::{Risk, Row, row};
 use super::scripts;
@@ -84,9 +82,7 @@ const HARMLESS_VARIABLES: [&str; 18] = [
 ];
 
 /// What the rest of the line says about a command.
-pub(super) struct Around<'a> {
-    /// Functions that the line defines; their commands are judged where they stand.
-    pub functions: &'a HashSet<String>,
+pub(super) struct Around {
     /// For a wrapper: its own class and why.
     pub wrapper: Option<(Class, Option<String>)>,
     /// The redirects belong to a group or a loop, whose commands are judged on their own.
@@ -140,7 +136,7 @@ fn globals(program: &str, rest: &[Word]) -> usize {
 }
 
 /// Fills in class, reason, risky options and uncovered parts.
-pub(super) fn judge(command: &mut SimpleCommand, around: &Around<'_>) {
+pub(super) fn judge(command: &mut SimpleCommand, around: &Around) {
     let mut verdict = Verdict {
         class: Class::Read,
         reason: None,
@@ -176,7 +172,7 @@ impl Verdict {
     }
 }
 
-fn program(command: &mut SimpleCommand, around: &Around<'_>, verdict: &mut Verdict) {
+fn program(command: &mut SimpleCommand, around: &Around, verdict: &mut Verdict) {
     if command.words.is_empty() {
         return;
     }
@@ -186,9 +182,6 @@ fn program(command: &mut SimpleCommand, around: &Around<'_>, verdict: &mut Verdi
         });
         return;
     };
-    if around.functions.contains(&program) && command.normal.first() == Some(&program) {
-        return;
-    }
     if let Some((class, reason)) = &around.wrapper {
         verdict.raise(*class, || reason.clone().unwrap_or_default());
     }

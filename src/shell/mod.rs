@@ -13,7 +13,9 @@
 
 mod class;
 pub mod command;
+mod convert;
 pub mod env;
+mod expansions;
 mod family;
 mod gate;
 mod output;
@@ -22,6 +24,9 @@ mod pattern;
 mod programs;
 pub mod run;
 mod scripts;
+mod table;
 mod unwrap;
+mod walk;
 pub mod watchdog;
 mod words;
+mod wrappers;

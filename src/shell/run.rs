@@ -19,6 +19,7 @@ use super::env::{self, Shell};
 use super::family::{Family, MARK};
 use super::output::OutputBuffer;
 use super::watchdog::Watchdog;
+use crate::fs::cause::cause;
 
 /// Between TERM and KILL.
 const GRACE: Duration = Duration::from_millis(300);
@@ -117,7 +118,7 @@ pub async fn run(
     let started = Instant::now();
     let mut running = start(&spec, watchdog).map_err(|error| RunError::Start {
         shell: spec.shell.program().to_path_buf(),
-        reason: in_words(&error),
+        reason: cause(&error),
     })?;
     let end = running.watch(spec.timeout, cancel, progress).await;
     let mut ended_background = false;
@@ -333,16 +334,5 @@ async fn read(pipe: &mut Option<pipe::Receiver>, chunk: &mut [u8], output: &mut 
     match open.read(chunk).await {
         Ok(0) | Err(_) => *pipe = None,
         Ok(count) => output.push(chunk.get(..count).unwrap_or_default()),
-    }
-}
-
-fn in_words(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "there is no such program".into(),
-        io::ErrorKind::PermissionDenied => "it may not be executed, or the folder may not be entered".into(),
-        io::ErrorKind::ArgumentListTooLong => "the command and the environment are too long".into(),
-        io::ErrorKind::OutOfMemory => "there is not enough memory".into(),
-        io::ErrorKind::WouldBlock => "too many processes are running".into(),
-        kind => kind.to_string(),
     }
 }

@@ -3,12 +3,11 @@
 use super::class::is_harmless;
 use super::command::{Class, SimpleCommand, Word};
 
-/// Programs that may be asked for their version or help unasked.
-const KNOWN_TO_ANSWER: [&str; 44] = [
-    "awk", "bash", "brew", "bun", "bundle", "cargo", "cc", "clang", "cmake", "deno", "docker", "dotnet",
-    "fd", "find", "g++", "gcc", "gem", "gh", "git", "go", "gradle", "helm", "java", "javac", "kubectl",
-    "lua", "make", "mvn", "node", "npm", "nvim", "perl", "php", "pip", "pip3", "pnpm", "poetry", "python",
-    "python3", "rg", "ruby", "rustc", "uv", "yarn",
+/// Programs that may be asked for their version or help unasked: those that read no file of the project first
+/// (`cargo` may be another one by `rust-toolchain.toml`, `yarn` a script by `.yarnrc.yml`).
+const KNOWN_TO_ANSWER: [&str; 20] = [
+    "awk", "bash", "cc", "clang", "cmake", "fd", "find", "g++", "gcc", "git", "javac", "lua", "make", "node",
+    "nvim", "perl", "python", "python3", "rg", "ruby",
 ];
 
 /// Whether the command only asks a known program for its version or help.
@@ -33,9 +32,21 @@ pub(super) fn special(command: &SimpleCommand) -> Option<(Class, &'static str)> 
     let (_, arguments) = command.words.split_first()?;
     let (harmless, why) = match command.program.as_deref()? {
         "[" | "test" => {
-            // `test -v 'a[$(x)]'` runs x.
+            // `test -v 'a[$(x)]'` runs x; in ksh `-eq` does, too.
             let named = |word: &Word| matches!(word.text.as_str(), "-v" | "-R");
-            (!arguments.iter().any(named), "`-v` may evaluate its argument")
+            (
+                !arguments.iter().any(|word| named(word) || holds_code(word)),
+                "it may evaluate its argument",
+            )
+        }
+        "printf" if !arguments.iter().any(holds_code) => return None,
+        "printf" => (false, "it may evaluate its argument"),
+        "exit" | "return" | "break" | "continue" | "shift" => {
+            let number = |word: &Word| {
+                word.text == "$?"
+                    || (word.is_literal() && word.text.bytes().all(|byte| byte.is_ascii_digit()))
+            };
+            (arguments.iter().all(number), "it may evaluate its argument")
         }
         "set" => (
             arguments.iter().all(sets_harmless_option),
@@ -58,6 +69,11 @@ pub(super) fn special(command: &SimpleCommand) -> Option<(Class, &'static str)> 
 }
 
 const UNKNOWN_SCRIPT: &str = "its script is not among those known to only print";
+
+/// Whether arithmetic, which some builtins do on their arguments, would run something.
+fn holds_code(word: &Word) -> bool {
+    word.is_literal() && word.text.contains('[') && (word.text.contains("$(") || word.text.contains('`'))
+}
 
 fn sets_harmless_option(word: &Word) -> bool {
     let named = matches!(word.text.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace");

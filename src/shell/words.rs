@@ -7,6 +7,7 @@ use brush_parser::word::{
 };
 
 use super::command::{Unparsable, Word, WordKind};
+use super::expansions::{Parts, decode_ansi_c, has_braces, has_brackets, has_extended_glob, parts};
 use super::gate::start_of;
 
 /// How the parser is set: bash as it runs a script, where extended globs are off.
@@ -317,198 +318,6 @@ impl<'a> Reading<'a> {
     }
 }
 
-struct Parts<'a> {
-    parameter: Option<&'a Parameter>,
-    indirect: bool,
-    /// Words inside it.
-    texts: Vec<&'a str>,
-    /// Arithmetic inside it.
-    arithmetic: Vec<&'a str>,
-    /// More than the value of a variable.
-    dynamic: bool,
-}
-
-/// Exhaustive on purpose: a new kind of expansion in the parser must be looked at here.
-fn parts(expr: &ParameterExpr) -> Parts<'_> {
-    use ParameterExpr as E;
-    let (parameter, indirect, texts): (_, _, Vec<&str>) = match expr {
-        E::Parameter { parameter, indirect }
-        | E::ParameterLength { parameter, indirect }
-        | E::Transform {
-            parameter,
-            indirect,
-            op: _,
-        }
-        | E::Substring {
-            parameter, indirect, ..
-        } => (Some(parameter), *indirect, Vec::new()),
-        E::UseDefaultValues {
-            parameter,
-            indirect,
-            default_value: text,
-            test_type: _,
-        }
-        | E::AssignDefaultValues {
-            parameter,
-            indirect,
-            default_value: text,
-            test_type: _,
-        }
-        | E::IndicateErrorIfNullOrUnset {
-            parameter,
-            indirect,
-            error_message: text,
-            test_type: _,
-        }
-        | E::UseAlternativeValue {
-            parameter,
-            indirect,
-            alternative_value: text,
-            test_type: _,
-        }
-        | E::RemoveSmallestSuffixPattern {
-            parameter,
-            indirect,
-            pattern: text,
-        }
-        | E::RemoveLargestSuffixPattern {
-            parameter,
-            indirect,
-            pattern: text,
-        }
-        | E::RemoveSmallestPrefixPattern {
-            parameter,
-            indirect,
-            pattern: text,
-        }
-        | E::RemoveLargestPrefixPattern {
-            parameter,
-            indirect,
-            pattern: text,
-        }
-        | E::UppercaseFirstChar {
-            parameter,
-            indirect,
-            pattern: text,
-        }
-        | E::UppercasePattern {
-            parameter,
-            indirect,
-            pattern: text,
-        }
-        | E::LowercaseFirstChar {
-            parameter,
-            indirect,
-            pattern: text,
-        }
-        | E::LowercasePattern {
-            parameter,
-            indirect,
-            pattern: text,
-        } => (Some(parameter), *indirect, text.as_deref().into_iter().collect()),
-        E::ReplaceSubstring {
-            parameter,
-            indirect,
-            pattern,
-            replacement,
-            match_kind: _,
-        } => {
-            let texts = std::iter::once(pattern.as_str())
-                .chain(replacement.as_deref())
-                .collect();
-            (Some(parameter), *indirect, texts)
-        }
-        E::VariableNames { .. } | E::MemberKeys { .. } => (None, false, Vec::new()),
-    };
-    let arithmetic = match expr {
-        E::Substring { offset, length, .. } => std::iter::once(offset)
-            .chain(length)
-            .map(|expr| expr.value.as_str())
-            .collect(),
-        _ => Vec::new(),
-    };
-    let plain = match expr {
-        E::Parameter { parameter, .. } => !matches!(parameter, Parameter::NamedWithIndex { .. }),
-        E::ParameterLength { .. } => true,
-        _ => false,
-    };
-    Parts {
-        parameter,
-        indirect,
-        texts,
-        arithmetic,
-        dynamic: !plain,
-    }
-}
-
-/// `@(a|b)` and the like: off in scripts, but another shell or `shopt` may have them on.
-fn has_extended_glob(text: &str) -> bool {
-    text.match_indices('(').any(|(at, _)| {
-        text.get(..at)
-            .is_some_and(|before| before.ends_with(['?', '*', '+', '@', '!']))
-    })
-}
-
-/// Whether a word has the brackets of `[a-z]`; the command `[` has not.
-fn has_brackets(raw: &str) -> bool {
-    raw.split_once('[').is_some_and(|(_, rest)| rest.contains(']'))
-}
-
-/// Whether a word has the braces of `{a,b}` or `{1..3}`. Quotes are not regarded: such a word only counts
-/// as a pattern too often.
-fn has_braces(raw: &str) -> bool {
-    raw.find('{').is_some_and(|open| {
-        let rest = raw.get(open..).unwrap_or_default();
-        rest.contains('}') && (rest.contains(',') || rest.contains(".."))
-    })
-}
-
-/// The value of `$'…'`; `None` for the escapes that need more than ASCII.
-fn decode_ansi_c(text: &str) -> Option<String> {
-    let mut decoded = String::new();
-    let mut chars = text.chars().peekable();
-    while let Some(char) = chars.next() {
-        if char != '\\' {
-            decoded.push(char);
-            continue;
-        }
-        let number = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix, limit| {
-            let mut digits = String::new();
-            while digits.len() < limit && chars.peek().is_some_and(|char| char.is_digit(radix)) {
-                digits.extend(chars.next());
-            }
-            // A NUL ends the word, a byte above ASCII may be half a character.
-            u8::from_str_radix(&digits, radix)
-                .ok()
-                .filter(|byte| (1..0x80).contains(byte))
-                .map(char::from)
-        };
-        decoded.push(match chars.peek().copied()? {
-            'x' => {
-                chars.next();
-                number(&mut chars, 16, 2)?
-            }
-            '0'..='7' => number(&mut chars, 8, 3)?,
-            letter => {
-                chars.next();
-                match letter {
-                    'n' => '\n',
-                    't' => '\t',
-                    'r' => '\r',
-                    'a' => '\x07',
-                    'b' => '\x08',
-                    'f' => '\x0c',
-                    'v' => '\x0b',
-                    'e' | 'E' => '\x1b',
-                    '\\' | '\'' | '"' | '?' => letter,
-                    _ => return None,
-                }
-            }
-        });
-    }
-    Some(decoded)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -563,7 +372,7 @@ mod tests {
             word("\"./${X}\""),
             ("\"./${X}\"".into(), WordKind::Variable, false)
         );
-        assert_eq!(word("./$X").2, true);
+        assert!(word("./$X").2);
         assert_eq!(word("'*'"), ("*".into(), WordKind::Literal, false));
         assert_eq!(word("${x:-y}").1, WordKind::Dynamic);
     }

@@ -21,6 +21,7 @@ mod manifest;
 mod observe;
 mod prune;
 mod put_back;
+mod rejected;
 mod restore;
 mod store;
 mod undo_log;

@@ -53,7 +53,8 @@ pub struct PlanFile {
 /// Whether a file may be put back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
-    /// It holds what the agent left there, or already what it shall hold.
+    /// It holds what the agent left there, with or without some of its hunks, or already what it shall
+    /// hold.
     Matches,
     /// Somebody else changed it since, or between two steps: putting it back would lose their work.
     ChangedSince {
@@ -170,7 +171,11 @@ impl SnapshotStore {
                     }
                     Slot::Occupied(mut slot) => {
                         let file = slot.get_mut();
-                        if let Some(left) = entry.after.as_ref().filter(|left| !left.still_is(&file.before)) {
+                        let changed = |left: &&After| {
+                            !left.still_is(&file.before)
+                                && !self.only_rejected(&entry.before, left, &file.before)
+                        };
+                        if let Some(left) = entry.after.as_ref().filter(changed) {
                             file.gaps.push((left.clone(), file.before.clone()));
                         }
                         file.before = entry.before.clone();
@@ -205,13 +210,19 @@ impl SnapshotStore {
         if file.folder_made && seen.disk == Disk::Folder {
             seen.disk = Disk::Absent { missing: Vec::new() };
         }
-        let as_left = file.expect.as_ref().is_some_and(|left| left.still_is(&seen));
+        let as_left = file
+            .expect
+            .as_ref()
+            .is_some_and(|left| left.still_is(&seen) || self.only_rejected(&file.before, left, &seen));
         if as_left && file.gaps.is_empty() && !file.unsure {
             return Ok(Fit::Matches);
         }
         let since = match &file.expect {
             Some(_) if as_left => 0,
-            Some(left) => self.lines_between(left, &seen),
+            Some(left) => match self.typed_lines(&file.before, left, &seen) {
+                0 => self.lines_between(left, &seen),
+                typed => typed,
+            },
             None => self.lines_between(&After::from(&file.before), &seen),
         };
         let between: usize = file

@@ -117,11 +117,11 @@ impl Tool for Bash {
         let output = run(spec, &ctx.cancel, &*ctx.progress, &self.watchdog)
             .await
             .map_err(|error| ToolError::Reply(error.to_string()))?;
-        answer(output)
+        answer(&output)
     }
 }
 
-fn answer(run: RunOutput) -> Result<ToolOutput, ToolError> {
+fn answer(run: &RunOutput) -> Result<ToolOutput, ToolError> {
     let time = format!("{:.1}s", run.elapsed.as_secs_f64());
     let (first, summary) = match run.exit {
         Exit::Cancelled => return Err(ToolError::Cancelled),

@@ -229,7 +229,7 @@ impl Answer<'_> {
         };
         if found.files.is_empty() {
             text = format!(
-                "No matches for `{}` in {}.\n",
+                "No matches for `{}` under `{}`.\n",
                 self.args.pattern,
                 self.args.path()
             );
@@ -238,10 +238,10 @@ impl Answer<'_> {
         for note in self.notes(complete) {
             text += &format!("({note})\n");
         }
-        let files = found.files.len();
+        let files = plural(found.files.len() as u64, "file");
         let summary = match self.args.mode() {
-            OutputMode::FilesWithMatches => format!("{files} files"),
-            _ => format!("{} lines in {files} files", found.matching_lines),
+            OutputMode::FilesWithMatches => files,
+            _ => format!("{} in {files}", plural(found.matching_lines, "line")),
         };
         ToolOutput {
             text,
@@ -309,13 +309,12 @@ impl Answer<'_> {
         let found = self.found;
         let mut notes = Vec::new();
         if !complete {
+            let files = plural(found.files.len() as u64, "file");
             let all = match self.args.mode() {
-                OutputMode::Content => format!(
-                    "{} matching lines in {} files",
-                    found.matching_lines,
-                    found.files.len()
-                ),
-                _ => format!("{} files", found.files.len()),
+                OutputMode::Content => {
+                    format!("{} in {files}", plural(found.matching_lines, "matching line"))
+                }
+                _ => files,
             };
             notes.push(format!(
                 "{all} in all; not all are shown. Narrow the pattern, path or glob_filter, raise max_count up to \
@@ -328,9 +327,9 @@ impl Answer<'_> {
             (left_out.hidden, "hidden", "hidden=true"),
         ];
         for (count, kind, option) in counts.into_iter().filter(|(count, ..)| *count > 0) {
-            let entries = if count == 1 { "entry was" } else { "entries were" };
+            let entries = plural(count, &format!("{kind} name"));
             notes.push(format!(
-                "{count} {kind} {entries} not searched; {option} or a path to one searches it"
+                "{entries} not searched; {option} or a path to one searches it"
             ));
         }
         if left_out.too_many {
@@ -343,7 +342,7 @@ impl Answer<'_> {
             ));
         }
         if found.binary > 0 {
-            notes.push(format!("{} binary files were not searched", found.binary));
+            notes.push(format!("{} not searched, not text", plural(found.binary, "file")));
         }
         if !found.withheld.is_empty() {
             let names: Vec<String> = found
@@ -369,4 +368,8 @@ impl Answer<'_> {
         }
         notes
     }
+}
+
+fn plural(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

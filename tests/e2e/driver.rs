@@ -42,6 +42,7 @@ pub async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 pub struct Nvim {
     rpc: Rpc<Compat<ChildStdin>>,
     child: Child,
+    pid: u32,
     screen: watch::Receiver<Arc<Screen>>,
     folder: TempDir,
     neovim: Neovim,
@@ -55,6 +56,7 @@ impl Nvim {
         let (rpc, _io, child) = started.expect("Neovim starts");
         let nvim = Self {
             rpc,
+            pid: child.id().expect("Neovim runs"),
             child,
             screen,
             folder,
@@ -204,7 +206,7 @@ impl Nvim {
 
     /// The process.
     pub fn pid(&self) -> u32 {
-        self.child.id().expect("Neovim runs")
+        self.pid
     }
 
     /// Waits until the process has ended.
@@ -221,9 +223,10 @@ impl Nvim {
     }
 
     /// The processes besides Neovim that it or its children left running: id and command line. Linux only.
+    /// The watchdog has an empty environment, but says in its arguments whose it is.
     pub fn leftovers(&self) -> Vec<String> {
         let mark = format!("{MARK}={}", self.home().display());
-        let own = self.child.id();
+        let watchdog = format!("DCODE_CHILD={}-", self.pid);
         let processes = std::fs::read_dir("/proc")
             .into_iter()
             .flatten()
@@ -236,7 +239,8 @@ impl Nvim {
                     .any(|variable| variable == mark.as_bytes());
                 let command = std::fs::read(entry.path().join("cmdline")).ok()?;
                 let command = String::from_utf8_lossy(&command).replace('\0', " ");
-                (marked && Some(pid) != own).then(|| format!("{pid} {command}"))
+                let ours = marked || command.contains(&watchdog);
+                (ours && pid != self.pid).then(|| format!("{pid} {command}"))
             });
         processes.collect()
     }

@@ -8,6 +8,8 @@
     reason = "a test fails by panicking, and tells why on stderr"
 )]
 
+// The agent through its Lua interface.
+mod agent;
 // How long a person waits: `make bench`.
 mod bench;
 // A Neovim with a UI attached: keys in, screen out.
@@ -24,6 +26,14 @@ mod screen;
 // How a Neovim is started.
 mod setup;
 
+// The Lua interface, as other plugins and scripts use it.
+mod api;
+// Approvals and questions in floats.
+mod prompts;
+// What the person decides on edits: text, marks, undo, the file's bytes.
+mod review;
+// Leaving in the middle of something.
+mod quit;
 // The harness itself, and that the plugin loads on every Neovim.
 mod smoke;
 // Turns with a model that streams over HTTP, as a person sees them.

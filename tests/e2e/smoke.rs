@@ -1,5 +1,6 @@
 //! The harness itself, and that the plugin loads on every Neovim.
 
+use crate::driver::eventually;
 use crate::neovims::on_each_neovim;
 use crate::screen::as_it_is;
 use crate::setup::Setup;
@@ -90,7 +91,7 @@ async fn an_end_is_seen_and_leftovers_are_found() {
             let mut nvim = Setup::new().start(neovim).await;
             nvim.lua::<()>("vim.uv.spawn('sleep', { args = { '60' }, detached = true })")
                 .await;
-            assert_eq!(nvim.leftovers().len(), 1);
+            eventually("it is seen", || nvim.leftovers().len() == 1).await;
             assert!(nvim.memory() > 1000);
             if end == "killed" {
                 nvim.kill().await;

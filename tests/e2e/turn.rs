@@ -50,20 +50,3 @@ async fn a_call_is_answered_and_the_turn_goes_on() {
     })
     .await;
 }
-
-#[tokio::test]
-async fn quitting_in_the_middle_of_a_stream_is_quick_and_leaves_nothing() {
-    on_each_neovim(async |neovim| {
-        let model = ModelServer::start();
-        let (reply, _never) = Reply::new().words("I begin and do not end").pause();
-        model.push(reply.done());
-        let mut nvim = Setup::new().size(120, 30).model(&model, "").start(neovim).await;
-        nvim.input(":Dcode go<CR>").await;
-        nvim.wait_for("do not end").await;
-        nvim.input("<Esc>:qa!<CR>").await;
-        assert!(nvim.exit().await.success());
-        let left = || nvim.leftovers().is_empty();
-        crate::driver::eventually("no process of ours is left", left).await;
-    })
-    .await;
-}

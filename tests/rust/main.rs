@@ -5,6 +5,8 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
+    clippy::needless_pass_by_value,
+    clippy::semicolon_if_nothing_returned,
     reason = "a test fails by panicking, and prints why it is skipped"
 )]
 
@@ -40,6 +42,8 @@ mod provider;
 mod refused_writes;
 // grep, bash, question and todo_write as a model sees them.
 mod light_tools;
+// What waits for review, is decided, and comes back.
+mod review;
 // Walking and searching: what is found, what is left out and said, order, cancel.
 mod search;
 // Judging shell lines: the tables of tests/fixtures/shell, and properties.

@@ -200,7 +200,7 @@ async fn what_cannot_start_says_what_to_do() {
     none.shell = Shell::new("/nowhere/bash");
     assert_eq!(
         fail(none).await.to_string(),
-        "The shell /nowhere/bash did not start: there is no such program."
+        "The shell /nowhere/bash did not start: it does not exist."
     );
 }
 

@@ -140,9 +140,7 @@ local function finish(file, origin, was_modified)
   if file.deleted then
     tell_deleted(file.buf, origin)
   elseif was_modified then
-    local words =
-      '%s holds unsaved changes of the person; the change is in the buffer, not on disk.'
-    note = words:format(vim.fs.basename(file.path))
+    note = 'it held unsaved changes of the person'
   elseif file.save then
     saved, note = review.as(file.buf, origin, function()
       return save.write(file.buf)

@@ -41,11 +41,10 @@ end
 
 --- Writes a buffer.
 ---@param buf integer
----@return boolean saved, string? note why not
+---@return boolean saved, string? reason why not, as the end of a sentence; or what failed on the way
 function M.write(buf)
-  local name = vim.fs.basename(vim.api.nvim_buf_get_name(buf))
   if vim.bo[buf].readonly then
-    return false, ('%s is read-only; the change is in the buffer. :w! writes it.'):format(name)
+    return false, 'it is read-only, :w! writes it'
   end
   local ok, err = without_questions(function()
     vim.api.nvim_buf_call(buf, function()
@@ -53,12 +52,21 @@ function M.write(buf)
     end)
   end)
   if not vim.api.nvim_buf_is_valid(buf) then
-    return false, ('%s was closed while it was written.'):format(name)
+    return false, 'its buffer was closed while it was written'
   elseif vim.bo[buf].modified then
-    local why = ok and 'an autocommand kept it from being written' or short(err)
-    return false, ('%s was not written: %s. :w tries again.'):format(name, why)
+    return false, ok and 'an autocommand kept it from being written' or short(err)
   end
-  return true, not ok and ('%s was written, but: %s'):format(name, short(err)) or nil
+  return true, not ok and short(err) or nil
+end
+
+--- Writes a buffer and tells the person when that fails.
+---@param buf integer
+function M.write_or_tell(buf)
+  local name = vim.fs.basename(vim.api.nvim_buf_get_name(buf))
+  local saved, reason = M.write(buf)
+  if not saved then
+    require('dcode.log').notify('warn', ('%s is not saved: %s.'):format(name, reason))
+  end
 end
 
 return M

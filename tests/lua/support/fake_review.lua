@@ -113,7 +113,10 @@ function M.new()
       follow(file, o.first, o.last, new)
     end
     file.text = spliced(file.text, o.first, o.last, new)
-    return true
+    local shown = vim.tbl_map(function(hunk)
+      return { hunk.removed, hunk.added }
+    end, hunks(file))
+    return { hunks = #shown, revision = vim.inspect(shown) }
   end
 
   function on.resync(o)
@@ -196,6 +199,10 @@ function M.new()
       return nil, 'Nothing waits for review in this buffer.'
     end
     return on[o.action](o)
+  end
+
+  function native.status()
+    return { state = 'idle', pending_hunks = #native.hunks({}) }
   end
 
   function native.hunks(o)

@@ -28,6 +28,8 @@ mod setup;
 
 // The Lua interface, as other plugins and scripts use it.
 mod api;
+// Edits that come while the editor cannot be edited.
+mod held;
 // Approvals and questions in floats.
 mod prompts;
 // What the person decides on edits: text, marks, undo, the file's bytes.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::agent::call::{self, LuaCall};
 use crate::agent::core::Core;
@@ -15,7 +16,7 @@ use crate::agent::setup::Blueprint;
 use crate::agent::turn::{self, Ended, Prompt};
 use crate::agent::undo;
 use crate::config::mode::Mode;
-use crate::host::scope::{self, Scope};
+use crate::host::scope;
 use crate::protocol::event::{Event, Level, TurnEnd};
 use crate::protocol::ids::{HunkId, TicketId, TurnId};
 use crate::protocol::op::Op;
@@ -37,12 +38,18 @@ pub struct Session {
     queue: VecDeque<Prompt>,
     running: Option<Running>,
     calls: HashMap<TicketId, CancellationToken>,
+    /// What runs beside the turn; each ends with its token, and we end after it.
+    beside: TaskTracker,
+    /// A new session is wanted as soon as nothing runs.
+    renew: bool,
+    /// The model that the person chose for this and later sessions.
+    model: Option<String>,
 }
 
 impl Session {
     /// A session that has not taken an op yet. Everything it starts is cancelled with `root`.
     pub fn new(blueprint: Blueprint, root: CancellationToken) -> Self {
-        let core = blueprint.build();
+        let core = blueprint.build(None, &root);
         Self {
             blueprint,
             core,
@@ -50,6 +57,9 @@ impl Session {
             queue: VecDeque::new(),
             running: None,
             calls: HashMap::new(),
+            beside: TaskTracker::new(),
+            renew: false,
+            model: None,
         }
     }
 
@@ -77,10 +87,13 @@ impl Session {
             let ended = (&mut running.task).await;
             self.running = Some(running);
             self.queue.clear();
+            self.renew = false;
             self.ended(ended);
         }
-        self.core.log.close();
-        self.core.dispatcher.offload.clear();
+        self.beside.close();
+        self.beside.wait().await;
+        self.blueprint.end();
+        self.core.end();
         self.core.events.push(Event::Stopped {
             reason: "shutdown".into(),
         });
@@ -127,7 +140,7 @@ impl Session {
             }
             Op::Explain { ticket, tool, args } => {
                 let core = Arc::clone(&self.core);
-                tokio::task::spawn_blocking(move || call::explain(&core, ticket, &tool, &args));
+                self.beside.spawn(call::explain(core, ticket, tool, args));
             }
             // A second answer, or one that comes too late, has nobody to go to.
             Op::Reply { request, reply } => drop(self.core.requests.resolve(request, reply)),
@@ -144,7 +157,11 @@ impl Session {
             Op::Reject { path, hunk } => self.reject(path, hunk),
             Op::SetMode { mode } => self.set_mode(&mode),
             Op::SetModel { model } => self.set_model(&model),
-            Op::NewSession => self.new_session(),
+            Op::NewSession => {
+                self.interrupt();
+                self.renew = true;
+                self.start_next();
+            }
             Op::Shutdown => {}
         }
     }
@@ -152,6 +169,9 @@ impl Session {
     fn start_next(&mut self) {
         if self.running.is_some() {
             return;
+        }
+        if std::mem::take(&mut self.renew) {
+            self.new_session();
         }
         let Some(prompt) = self.queue.pop_front() else {
             return;
@@ -181,7 +201,10 @@ impl Session {
         if let Some(turn) = running.turn {
             let ended = match ended {
                 Ok(Some(ended)) => ended,
-                Ok(None) | Err(_) => Ended::fault(),
+                Ok(None) | Err(_) => {
+                    turn::mend(&self.core);
+                    Ended::fault()
+                }
             };
             self.finish_turn(turn, ended);
         } else if ended.is_err() {
@@ -236,7 +259,7 @@ impl Session {
         self.calls.retain(|_, cancel| !cancel.is_cancelled());
         self.calls.insert(made.ticket, cancel.clone());
         let core = Arc::clone(&self.core);
-        tokio::spawn(async move {
+        self.beside.spawn(async move {
             let ticket = made.ticket;
             let work = tokio::spawn(call::run(Arc::clone(&core), made, cancel.clone()));
             if work.await.is_err() {
@@ -260,11 +283,7 @@ impl Session {
             return;
         }
         let cancel = self.root.child_token();
-        let scope = Scope {
-            cancel: cancel.clone(),
-            ticket: None,
-            human: self.core.human,
-        };
+        let scope = self.core.scope(cancel.clone());
         let (work, events) = (work(Arc::clone(&self.core)), Arc::clone(&self.core.events));
         let task = tokio::spawn(async move {
             events.push(scope::within(scope, work).await);
@@ -301,12 +320,8 @@ impl Session {
 
     fn reject(&self, path: PathBuf, hunk: Option<HunkId>) {
         let core = Arc::clone(&self.core);
-        let scope = Scope {
-            cancel: self.root.child_token(),
-            ticket: None,
-            human: self.core.human,
-        };
-        tokio::spawn(scope::within(scope, async move {
+        let scope = self.core.scope(self.root.child_token());
+        self.beside.spawn(scope::within(scope, async move {
             if let Err(message) = undo::reject(&core, &path, hunk).await {
                 core.notice(Level::Error, message, None);
             }
@@ -326,18 +341,22 @@ impl Session {
         }
     }
 
-    fn set_model(&self, model: &str) {
+    fn set_model(&mut self, model: &str) {
         match self.core.set_model(self.blueprint.open_model(Some(model))) {
-            Ok(name) => self.core.events.push(Event::ModelChanged { model: name }),
+            Ok(name) => {
+                self.model = Some(model.to_owned());
+                self.core.events.push(Event::ModelChanged { model: name });
+            }
             Err(error) => self.core.notice(Level::Error, error.message, Some(error.hint)),
         }
     }
 
+    /// Mode and model are the person's choice and stay.
     fn new_session(&mut self) {
-        self.interrupt();
-        self.core.log.close();
+        self.core.end();
         let mode = self.core.gate.mode();
-        self.core = self.blueprint.build();
+        let build = || self.blueprint.build(self.model.as_deref(), &self.root);
+        self.core = tokio::task::block_in_place(build);
         self.core.gate.set_mode(mode);
         self.started();
     }

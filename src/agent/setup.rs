@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::context;
 use crate::agent::core::Core;
@@ -26,7 +27,7 @@ use crate::journal::Record;
 use crate::offload::OffloadDir;
 use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
-use crate::protocol::event::{Event, Level, Notice};
+use crate::protocol::event::{Event, Level, Notice, Usage};
 use crate::protocol::ids::SessionId;
 use crate::provider::{self, Provider, ProviderError, ProviderRow, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
@@ -82,6 +83,8 @@ pub struct Blueprint {
     status: Arc<StatusBoard>,
     turns: Arc<AtomicU64>,
     watchdog: Arc<Watchdog>,
+    /// One for all sessions: a late answer must not meet the request of a later session.
+    requests: Arc<Requests>,
 }
 
 impl Blueprint {
@@ -100,6 +103,7 @@ impl Blueprint {
         });
         let status = StatusBoard::new();
         status.mode(loaded.config.mode.as_str());
+        let requests = Arc::new(Requests::new(Arc::clone(&events), Arc::clone(&status)));
         Self {
             start,
             project,
@@ -109,7 +113,13 @@ impl Blueprint {
             status,
             turns: Arc::default(),
             watchdog: Arc::new(Watchdog::new()),
+            requests,
         }
+    }
+
+    /// No session will be built any more: what their commands left running is ended.
+    pub fn end(&self) {
+        self.watchdog.shutdown();
     }
 
     /// What the front end hears at once.
@@ -177,11 +187,12 @@ impl Blueprint {
         }
     }
 
-    /// A new session with everything it needs.
-    pub fn build(&self) -> Arc<Core> {
+    /// A new session with everything it needs; `model` is what the person chose, if not in the configuration.
+    /// Its work ends with `root`.
+    pub fn build(&self, model: Option<&str>, root: &CancellationToken) -> Arc<Core> {
         let session = SessionId(ulid::Ulid::new().to_string());
         let config = Arc::clone(&self.loaded.config);
-        let requests = Arc::new(Requests::new(Arc::clone(&self.events), Arc::clone(&self.status)));
+        let requests = Arc::clone(&self.requests);
         let editor: Arc<dyn Editor> = requests.clone();
         let human: Arc<dyn Human> = requests.clone();
         let tmp = config.artifacts_dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -226,13 +237,14 @@ impl Blueprint {
         });
         let bash = !self.start.headless || self.shell_is_allowed();
         registry.retain(|name| config.allow_fs_tools.offers(name) && (name != "bash" || bash));
-        let model = self.open_model(None);
+        let model = self.open_model(model);
         let (name, scripted) = match &model {
             Ok(provider) => (Some(provider.name().to_owned()), provider.scripted()),
             Err(_) => (config.model.clone(), false),
         };
         self.status.model(name.clone(), scripted);
         self.status.session(&session.0);
+        self.status.usage(Usage::default());
         let first = Record::SessionStarted {
             session: session.clone(),
             cwd: self.start.cwd.clone(),
@@ -271,6 +283,7 @@ impl Blueprint {
             turns: Arc::clone(&self.turns),
             status: Arc::clone(&self.status),
             human: self.start.human,
+            root: root.clone(),
         })
     }
 

@@ -86,6 +86,7 @@ pub async fn redo(core: &Arc<Core>) -> Event {
 /// A sentence for the person.
 pub async fn reject(core: &Arc<Core>, path: &Path, hunk: Option<HunkId>) -> Result<(), String> {
     let selector = hunk.map_or(Selector::All, Selector::Hunk);
+    let _held = core.dispatcher.locks.acquire(vec![path.to_owned()]).await;
     let (current, rejection) = {
         let book = core.review.lock().unwrap_or_else(PoisonError::into_inner);
         let rejection = book
@@ -131,6 +132,9 @@ impl Restored {
 
 /// Puts back the files of a plan: all, or none and a sentence why.
 async fn restore(core: &Arc<Core>, plan: &Plan) -> Result<Restored, String> {
+    // A call from Lua may run beside an undo.
+    let paths = plan.files.iter().map(|file| file.path.clone()).collect();
+    let _held = core.dispatcher.locks.acquire(paths).await;
     let mut found = Vec::new();
     let mut conflicts = Vec::new();
     for file in &plan.files {

@@ -1,14 +1,16 @@
 //! The one way in: parse, permit, snapshot, run, offload. Tools do none of it themselves.
 
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 
-use crate::host::{Editor, Human, HumanError};
+use crate::host::clock::WorkClock;
+use crate::host::{Editor, EditorError, Human, HumanError, scope};
 use crate::offload::OffloadDir;
+use crate::permission::access::Access;
 use crate::permission::decision::{Decision, Verdict};
 use crate::permission::facts::Facts;
 use crate::permission::gate::Gate;
@@ -71,6 +73,8 @@ pub struct Finished {
     pub decision: Decision,
     /// The tool's own time.
     pub elapsed: Duration,
+    /// A sentence for the person, beside the result.
+    pub notice: Option<String>,
 }
 
 impl Finished {
@@ -94,8 +98,16 @@ impl Finished {
             changed: Vec::new(),
             decision,
             elapsed: Duration::ZERO,
+            notice: None,
         }
     }
+}
+
+/// A call that may run.
+struct Permitted {
+    prepared: Prepared,
+    decision: Decision,
+    notice: Option<String>,
 }
 
 impl Dispatcher {
@@ -107,13 +119,15 @@ impl Dispatcher {
         place: Place,
         ctx: ToolCtx,
     ) -> Finished {
-        let (prepared, decision) = match self.permit(tool, prepared, &ctx).await {
+        let Permitted {
+            prepared,
+            decision,
+            notice,
+        } = match self.permit(tool, prepared, &ctx).await {
             Ok(permitted) => permitted,
             Err(refused) => return refused,
         };
-        let started = Instant::now();
-        let result = self.run(prepared, place, &ctx).await;
-        let elapsed = started.elapsed();
+        let (result, elapsed) = self.run(prepared, place, &ctx).await;
         let finished = match result {
             Ok(output) => self.finished(tool.name(), output, decision),
             Err(ToolError::Cancelled) => Finished {
@@ -123,9 +137,16 @@ impl Dispatcher {
             Err(ToolError::Denied { reason }) => {
                 Finished::without_run(Outcome::Denied, reason, "denied", decision)
             }
+            Err(error @ ToolError::TimedOut(_)) => {
+                Finished::without_run(Outcome::Failed, error.to_string(), "timed out", decision)
+            }
             Err(ToolError::Reply(text)) => Finished::without_run(Outcome::Failed, text, "failed", decision),
         };
-        Finished { elapsed, ..finished }
+        Finished {
+            elapsed,
+            notice,
+            ..finished
+        }
     }
 
     /// What the gate says of a call; nothing runs and nobody is asked.
@@ -139,11 +160,16 @@ impl Dispatcher {
         tool: &Arc<dyn DynTool>,
         prepared: Prepared,
         ctx: &ToolCtx,
-    ) -> Result<(Prepared, Decision), Finished> {
+    ) -> Result<Permitted, Finished> {
+        let permitted = |prepared, decision, notice| Permitted {
+            prepared,
+            decision,
+            notice,
+        };
         let facts = facts(tool, &prepared);
         let verdict = self.gate.decide(&facts, self.human.present());
         match verdict.decision {
-            Decision::Allow => return Ok((prepared, Decision::Allow)),
+            Decision::Allow => return Ok(permitted(prepared, Decision::Allow, None)),
             Decision::Deny => return Err(denied_by_rule(&verdict)),
             Decision::Ask => {}
         }
@@ -175,10 +201,9 @@ impl Dispatcher {
         }
         let Some(args) = answer.args else {
             // An answer that cannot be kept must not stop the call that the person has just allowed.
-            if let Err(error) = self.gate.remember(&facts, answer.decision) {
-                (ctx.progress)(format!("{error}"));
-            }
-            return Ok((prepared, Decision::Ask));
+            let kept = self.gate.remember(&facts, answer.decision);
+            let notice = kept.err().map(|error| error.to_string());
+            return Ok(permitted(prepared, Decision::Ask, notice));
         };
         let edited = tool
             .prepare(&args.to_string(), &ctx.cwd)
@@ -189,53 +214,43 @@ impl Dispatcher {
         if verdict.decision == Decision::Deny {
             return Err(denied_by_rule(&verdict));
         }
-        Ok((edited, Decision::Ask))
+        Ok(permitted(edited, Decision::Ask, None))
     }
 
-    async fn run(&self, prepared: Prepared, place: Place, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
-        let paths: Vec<PathBuf> = prepared
-            .access
-            .iter()
-            .filter_map(|access| access.changed_path().map(std::path::Path::to_path_buf))
-            .collect();
-        let _held = self.locks.acquire(paths.clone()).await;
-        for path in &paths {
-            self.capture(place, path).await?;
-        }
-        let cancel = ctx.cancel.child_token();
-        let ctx = ToolCtx {
-            cancel: cancel.clone(),
-            ..ctx.clone()
-        };
-        let mut run = Box::pin(AssertUnwindSafe(prepared.run(ctx)).catch_unwind());
-        let limit = async {
-            match place.limit {
-                Some(limit) => tokio::time::sleep(limit).await,
-                None => std::future::pending().await,
-            }
-        };
-        let result = tokio::select! {
-            result = &mut run => result,
-            () = cancel.cancelled() => wind_up(run).await,
-            () = limit => {
-                cancel.cancel();
-                // The tool says Cancelled; whoever set the limit says which limit it was.
-                wind_up(run).await
-            }
+    /// Runs a call that is permitted; also gives the time that the tool itself took.
+    async fn run(
+        &self,
+        prepared: Prepared,
+        place: Place,
+        ctx: &ToolCtx,
+    ) -> (Result<ToolOutput, ToolError>, Duration) {
+        let paths = changed_paths(&prepared);
+        let _held = tokio::select! {
+            held = self.locks.acquire(paths.clone()) => held,
+            () = ctx.cancel.cancelled() => return (Err(ToolError::Cancelled), Duration::ZERO),
         };
         for path in &paths {
-            self.finish(place, path).await;
+            if let Err(error) = self.capture(place, path).await {
+                return (Err(error), Duration::ZERO);
+            }
         }
-        result.unwrap_or_else(|_panic| {
-            Err(ToolError::Reply(
-                "The tool failed by a fault of its own, which is in the log. Go another way.".into(),
-            ))
+        let clock = scope::clock();
+        let started = clock.worked();
+        let result = run_within(prepared, ctx, place.limit, &clock).await;
+        let elapsed = clock.worked().saturating_sub(started);
+        // Also after a stop: without the state that the call left, undo could not know it for ours.
+        scope::tidying(async {
+            for path in &paths {
+                self.finish(place, path).await;
+            }
         })
+        .await;
+        (result, elapsed)
     }
 
-    async fn capture(&self, place: Place, path: &std::path::Path) -> Result<(), ToolError> {
+    async fn capture(&self, place: Place, path: &Path) -> Result<(), ToolError> {
         let buffer = self.editor.read_buffer(path).await.map_err(|error| match error {
-            crate::host::EditorError::Cancelled => ToolError::Cancelled,
+            EditorError::Cancelled => ToolError::Cancelled,
             other => ToolError::Reply(other.to_string()),
         })?;
         let (store, at) = (Arc::clone(&self.snapshots), path.to_owned());
@@ -253,8 +268,12 @@ impl Dispatcher {
         })
     }
 
-    async fn finish(&self, place: Place, path: &std::path::Path) {
-        let buffer = self.editor.read_buffer(path).await.ok().flatten();
+    async fn finish(&self, place: Place, path: &Path) {
+        // Where the state afterwards is not known, undo refuses this file with words, unless it holds what
+        // it held before.
+        let Ok(buffer) = self.editor.read_buffer(path).await else {
+            return;
+        };
         let (store, at) = (Arc::clone(&self.snapshots), path.to_owned());
         let done = tokio::task::spawn_blocking(move || {
             store.finish(
@@ -263,7 +282,6 @@ impl Dispatcher {
                 buffer.as_ref().map(|buffer| buffer.text.as_str()),
             )
         });
-        // Without the state afterwards, undo refuses this file with words: it cannot know what changed it.
         let _ = done.await;
     }
 
@@ -285,8 +303,43 @@ impl Dispatcher {
             changed: output.changed,
             decision,
             elapsed: Duration::ZERO,
+            notice: None,
         }
     }
+}
+
+/// Runs the tool until it is done, the turn is stopped or `limit` of its own time is over.
+async fn run_within(
+    prepared: Prepared,
+    ctx: &ToolCtx,
+    limit: Option<Duration>,
+    clock: &WorkClock,
+) -> Result<ToolOutput, ToolError> {
+    let cancel = ctx.cancel.child_token();
+    let inner = ToolCtx {
+        cancel: cancel.clone(),
+        ..ctx.clone()
+    };
+    let started = clock.worked();
+    let over = async {
+        match limit {
+            Some(limit) => clock.reached(started + limit).await,
+            None => std::future::pending().await,
+        }
+    };
+    let mut run = Box::pin(AssertUnwindSafe(prepared.run(inner)).catch_unwind());
+    let result = tokio::select! {
+        result = &mut run => result,
+        () = cancel.cancelled() => wind_up(run).await,
+        () = over => {
+            cancel.cancel();
+            match (wind_up(run).await, limit) {
+                (Ok(Err(ToolError::Cancelled)), Some(limit)) => Ok(Err(ToolError::TimedOut(limit))),
+                (done, _) => done,
+            }
+        }
+    };
+    result.unwrap_or_else(|_panic| Err(ToolError::fault()))
 }
 
 async fn wind_up<T>(
@@ -295,6 +348,11 @@ async fn wind_up<T>(
     tokio::time::timeout(GRACE, run)
         .await
         .unwrap_or(Ok(Err(ToolError::Cancelled)))
+}
+
+fn changed_paths(prepared: &Prepared) -> Vec<PathBuf> {
+    let changed = prepared.access.iter().filter_map(Access::changed_path);
+    changed.map(Path::to_path_buf).collect()
 }
 
 fn facts<'a>(tool: &'a Arc<dyn DynTool>, prepared: &'a Prepared) -> Facts<'a> {
@@ -311,11 +369,7 @@ fn approval(
     verdict: &Verdict,
     diff: Option<String>,
 ) -> Approval {
-    let paths: Vec<PathBuf> = prepared
-        .access
-        .iter()
-        .filter_map(|access| access.changed_path().map(std::path::Path::to_path_buf))
-        .collect();
+    let paths = changed_paths(prepared);
     Approval {
         tool: tool.name().into(),
         title: prepared.title.clone(),

@@ -14,6 +14,8 @@
 #[path = "../support/model_server.rs"]
 mod model_server;
 
+// The engine through its protocol: turns, calls, approvals, undo, faults, the end.
+mod agent;
 // Rules of the house that no compiler holds.
 mod architecture;
 // Layers of configuration, from real files.
@@ -40,6 +42,8 @@ mod provider;
 mod refused_writes;
 // grep, bash, question and todo_write as a model sees them.
 mod light_tools;
+// What waits for review, is decided, and comes back.
+mod review;
 // Walking and searching: what is found, what is left out and said, order, cancel.
 mod search;
 // Judging shell lines: the tables of tests/fixtures/shell, and properties.

@@ -99,7 +99,10 @@ local function removed_lines(hunk, ranges, ctx)
   return {
     row = math.max(row, 0),
     col = 0,
-    opts = { virt_lines = lines, virt_lines_above = not hunk.at_end },
+    opts = {
+      virt_lines = lines,
+      virt_lines_above = not hunk.at_end,
+    },
   }
 end
 
@@ -124,7 +127,11 @@ function M.for_hunk(hunk, ctx)
   local first = {
     row = row,
     col = 0,
-    opts = { sign_text = text, sign_hl_group = sign_hl, priority = SIGN_PRIORITY },
+    opts = {
+      sign_text = text,
+      sign_hl_group = sign_hl,
+      priority = SIGN_PRIORITY,
+    },
   }
   local specs = { first }
   local old_words, new_words = changed_words(hunk)

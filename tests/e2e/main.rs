@@ -28,6 +28,8 @@ mod setup;
 
 // The Lua interface, as other plugins and scripts use it.
 mod api;
+// The command line.
+mod cli;
 // Faults of the callers and of the model.
 mod faults;
 // Edits that come while the editor cannot be edited.

@@ -28,6 +28,14 @@ mod setup;
 
 // The Lua interface, as other plugins and scripts use it.
 mod api;
+// The command line.
+mod cli;
+// Faults of the callers and of the model.
+mod faults;
+// Edits that come while the editor cannot be edited.
+mod held;
+// Memory over many reads.
+mod memory;
 // Approvals and questions in floats.
 mod prompts;
 // What the person decides on edits: text, marks, undo, the file's bytes.

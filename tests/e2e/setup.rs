@@ -92,6 +92,11 @@ impl Setup {
         self
     }
 
+    /// A file of the person's home, with its text.
+    pub fn home_file(self, path: &str, text: &str) -> Self {
+        self.file(&format!("../home/{path}"), text)
+    }
+
     /// The file that is open at the start.
     pub fn open(mut self, path: &str) -> Self {
         self.open = Some(path.into());

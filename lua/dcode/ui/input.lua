@@ -99,6 +99,7 @@ end
 
 local function make()
   buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].modifiable = true
   vim.bo[buf].buftype = 'nofile'
   vim.bo[buf].bufhidden = 'hide'
   vim.bo[buf].swapfile = false

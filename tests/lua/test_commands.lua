@@ -56,7 +56,25 @@ function M.slash_lines(t)
   t.eq('error', p.kind)
   assert(p.hint:find('/undo', 1, true), p.hint)
   p = commands.parse_line('/stop now please')
-  t.eq({ 'error', 'stop' }, { p.kind, p.hint })
+  t.eq({ 'error', 'Type /stop.' }, { p.kind, p.hint })
+  t.eq('Type /undo [N].', commands.parse_line('/undo it all').hint)
+end
+
+function M.a_complaint_is_the_sentence_and_nothing_else(t)
+  local said, own = {}, vim.notify
+  vim.notify = function(words)
+    said[#said + 1] = words
+  end
+  local ok, err = pcall(function()
+    commands.undo('no number', false)
+    commands.undo('2', true)
+  end)
+  vim.notify = own
+  assert(ok, err)
+  t.eq({
+    'dcode: A count of steps is a whole number from 1. :DcodeUndo 2 takes back two steps.',
+    'dcode: :DcodeUndo! takes back the whole last turn and no count.',
+  }, said)
 end
 
 function M.completion(t)

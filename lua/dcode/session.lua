@@ -51,9 +51,10 @@ function M.ensure()
   if not native then
     return nil, why
   end
-  local log = require('dcode.log')
-  local state_dir = log.state_dir()
-  vim.fn.mkdir(state_dir, 'p', tonumber('700', 8))
+  local state_dir, unwritable = require('dcode.log').make_state_dir()
+  if not state_dir then
+    return nil, unwritable
+  end
   local info, err = native.start({
     cwd = vim.fn.getcwd(-1, -1),
     home = vim.uv.os_homedir(),

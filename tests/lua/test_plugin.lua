@@ -164,7 +164,49 @@ function M.review_keys_come_and_go_and_take_nothing(t)
   t.eq('<Plug>(dcode-accept)', maps()['\\a'])
   keymaps.detach(buf)
   t.eq(before, maps())
-  t.eq('\\a', keymaps.shown('accept'))
+  vim.api.nvim_buf_delete(buf, { force = true })
+end
+
+function M.a_mapping_made_meanwhile_stays(t)
+  local keymaps = require('dcode.keymaps')
+  local buf = vim.api.nvim_create_buf(true, false)
+  keymaps.attach(buf)
+  vim.keymap.set('n', '[h', 'own', { buffer = buf })
+  vim.keymap.set('x', '<localleader>a', function() end, { buffer = buf, desc = 'own' })
+  vim.keymap.del('n', '<localleader>r', { buffer = buf })
+  vim.g.maplocalleader = ','
+  keymaps.detach(buf)
+  vim.g.maplocalleader = nil
+  local normal, visual = {}, {}
+  for _, map in ipairs(vim.api.nvim_buf_get_keymap(buf, 'n')) do
+    normal[map.lhs] = map.rhs
+  end
+  for _, map in ipairs(vim.api.nvim_buf_get_keymap(buf, 'x')) do
+    visual[map.lhs] = map.desc
+  end
+  t.eq({ { ['[h'] = 'own' }, { ['\\a'] = 'own' } }, { normal, visual })
+  vim.api.nvim_buf_delete(buf, { force = true })
+end
+
+function M.hints_name_the_keys_that_are_mapped_as_one_types_them(t)
+  local keymaps = require('dcode.keymaps')
+  local buf = vim.api.nvim_create_buf(true, false)
+  t.eq(nil, keymaps.shown('accept', buf))
+  vim.keymap.set('n', ']h', 'own', { buffer = buf })
+  vim.g.maplocalleader = ' '
+  require('dcode.config').setup({ keys = { reject = '<M-r>', prev = false } })
+  keymaps.attach(buf)
+  local shown = {}
+  for _, name in ipairs({ 'accept', 'reject', 'next', 'prev', 'accept_all' }) do
+    shown[name] = keymaps.shown(name, buf)
+  end
+  t.eq({ accept = '<Space>a', reject = '<M-r>' }, shown)
+  vim.keymap.set('n', '<M-r>', 'own', { buffer = buf })
+  t.eq(nil, keymaps.shown('reject', buf))
+  keymaps.detach(buf)
+  t.eq(nil, keymaps.shown('accept', buf))
+  vim.g.maplocalleader, vim.g.dcode = nil, nil
+  require('dcode.config').setup()
   vim.api.nvim_buf_delete(buf, { force = true })
 end
 

@@ -44,10 +44,7 @@ local function configuration()
     if s.model then
       h.ok('model ' .. s.model .. (s.scripted and ' (scripted)' or ''))
     else
-      h.warn(
-        'No model is configured.',
-        'Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type :Dcode model PROVIDER:MODEL.'
-      )
+      h.warn('No model is configured.', session.MODEL_HINT)
     end
     h.info('mode ' .. s.mode)
   end

@@ -36,6 +36,10 @@ M.tickets = {}
 ---@type table|nil flags of the command line; set before the start
 M.flags = nil
 
+--- What to do where no model is configured.
+M.MODEL_HINT = 'Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type :Dcode model PROVIDER:MODEL, '
+  .. 'for example :Dcode model openai:gpt-5.4-mini.'
+
 ---@return boolean
 function M.started()
   return M.state.native ~= nil and M.state.stopped == nil

@@ -84,6 +84,22 @@ function M.completion(t)
   t.eq({ 'read-only' }, commands.complete('r', "'<,'>Dcode! mode r", 18))
 end
 
+function M.without_a_model_the_sentence_has_an_example_to_type(t)
+  package.path = vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2)) .. '/?.lua;' .. package.path
+  require('support.fake_native').start()
+  require('dcode.session').state.model = nil
+  local said, own = {}, vim.notify
+  vim.notify = function(words)
+    said[#said + 1] = words
+  end
+  commands.line('/model')
+  vim.notify = own
+  t.eq({
+    'dcode: No model is configured. Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type '
+      .. ':Dcode model PROVIDER:MODEL, for example :Dcode model openai:gpt-5.4-mini.',
+  }, said)
+end
+
 function M.every_subcommand_has_help(t)
   local doc =
     table.concat(vim.fn.readfile(require('dcode.native').root() .. '/doc/dcode.txt'), '\n')

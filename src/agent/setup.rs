@@ -329,7 +329,7 @@ impl Blueprint {
         shell
     }
 
-    /// Row U6: without a human, commands run only where the person's own configuration allows some.
+    /// On the command line, commands run only where the person's own configuration allows some.
     fn shell_is_allowed(&self) -> bool {
         let config = &self.loaded.config;
         config.shell_allow_list != ShellAllowList::Off || !config.permissions.bash_allow.is_empty()

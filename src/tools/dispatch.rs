@@ -20,7 +20,7 @@ use crate::tools::locks::PathLocks;
 use crate::tools::registry::{DynTool, Prepared};
 use crate::tools::tool::{ToolCtx, ToolError, ToolOutput};
 
-/// Tools whose results page by their own caps, and are never offloaded (row U15).
+/// Tools whose results page by their own caps, and are never offloaded.
 const SELF_PAGED: [&str; 4] = ["read_file", "ls", "glob", "grep"];
 
 /// What every call passes through. One a session; children share it.
@@ -37,6 +37,12 @@ pub struct Dispatcher {
     pub offload: Arc<OffloadDir>,
     /// One writer a path.
     pub locks: PathLocks,
+}
+
+/// Runs what looks at the disk (links of paths, globs of a shell line, the person's file) without holding
+/// up the other work of its thread.
+fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    tokio::task::block_in_place(work)
 }
 
 /// Where in the session a call belongs.
@@ -114,7 +120,8 @@ impl Dispatcher {
             notice,
         };
         let facts = facts(tool, &prepared);
-        let verdict = self.gate.decide(&facts, self.human.present());
+        let human = self.human.present();
+        let verdict = blocking(|| self.gate.decide(&facts, human));
         match verdict.decision {
             Decision::Allow => return Ok(permitted(prepared, Decision::Allow, None)),
             Decision::Deny => return Err(Finished::denied_by_rule(&verdict)),
@@ -148,16 +155,15 @@ impl Dispatcher {
         }
         let Some(args) = answer.args else {
             // An answer that cannot be kept must not stop the call that the person has just allowed.
-            let kept = self.gate.remember(&facts, answer.decision);
+            let kept = blocking(|| self.gate.remember(&facts, answer.decision));
             let notice = kept.err().map(|error| error.to_string());
             return Ok(permitted(prepared, Decision::Ask, notice));
         };
         let edited = tool
             .prepare(&args.to_string(), &ctx.cwd)
             .map_err(|error| Finished::unfit(&error))?;
-        let verdict = self
-            .gate
-            .decide(&self::facts(tool, &edited), self.human.present());
+        let facts = self::facts(tool, &edited);
+        let verdict = blocking(|| self.gate.decide(&facts, human));
         if verdict.decision == Decision::Deny {
             return Err(Finished::denied_by_rule(&verdict));
         }

@@ -13,7 +13,7 @@ use crate::protocol::tool::{ToolClass, ToolSpec};
 use crate::tools::args;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
-/// Names of other programs for our tools (row U1); accepted wherever a tool is named.
+/// Names of other programs for our tools; accepted wherever a tool is named.
 pub const ALIASES: [(&str, &str); 5] = [
     ("execute", "bash"),
     ("ask_user", "question"),

@@ -8,7 +8,7 @@ use super::faults::core;
 use super::stage::Backdrop;
 use super::*;
 
-/// All names of row U1, in prompt order; what does not exist yet is left out.
+/// All names, in prompt order; what does not exist yet is left out.
 const ORDER: [&str; 18] = [
     "read_file",
     "write_file",

@@ -86,7 +86,7 @@ impl Tool for Mine {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_tool_that_panics_fails_alone() {
     let mut core = core(&Backdrop::new());
     assert!(Arc::get_mut(&mut core).unwrap().registry.add(Mine));
@@ -125,7 +125,7 @@ async fn a_tool_that_panics_fails_alone() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_tool_that_does_not_listen_is_left_behind() {
     let mut core = core(&Backdrop::new());
     assert!(Arc::get_mut(&mut core).unwrap().registry.add(Mine));

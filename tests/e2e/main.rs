@@ -34,6 +34,8 @@ mod cli;
 mod faults;
 // Edits that come while the editor cannot be edited.
 mod held;
+// Golden screens of everything that the person sees.
+mod looks;
 // Memory over many reads.
 mod memory;
 // Approvals and questions in floats.

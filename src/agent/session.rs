@@ -27,7 +27,15 @@ struct Running {
     /// The turn, when it is one; else an undo or redo.
     turn: Option<TurnId>,
     cancel: CancellationToken,
-    task: JoinHandle<Option<Ended>>,
+    task: JoinHandle<Done>,
+}
+
+/// What a task has come to; told only when nothing runs any more, so that the answer may be followed by
+/// the next wish at once.
+enum Done {
+    Turn(Ended),
+    /// [`Event::Restored`].
+    Restore(Event),
 }
 
 /// A session at work.
@@ -184,7 +192,7 @@ impl Session {
         self.core.log.turn_started(turn);
         let cancel = self.root.child_token();
         let (core, token) = (Arc::clone(&self.core), cancel.clone());
-        let task = tokio::spawn(async move { Some(turn::run_turn(&core, prompt, &token).await) });
+        let task = tokio::spawn(async move { Done::Turn(turn::run_turn(&core, prompt, &token).await) });
         self.running = Some(Running {
             turn: Some(turn),
             cancel,
@@ -193,27 +201,19 @@ impl Session {
         self.core.status.running(true);
     }
 
-    fn ended(&mut self, ended: Result<Option<Ended>, JoinError>) {
+    fn ended(&mut self, ended: Result<Done, JoinError>) {
         let Some(running) = self.running.take() else {
             return;
         };
         self.core.status.running(false);
-        if let Some(turn) = running.turn {
-            let ended = match ended {
-                Ok(Some(ended)) => ended,
-                Ok(None) | Err(_) => {
-                    turn::mend(&self.core);
-                    Ended::fault()
-                }
-            };
-            self.finish_turn(turn, ended);
-        } else if ended.is_err() {
-            let message = "The undo failed by a fault of its own.".to_owned();
-            self.core.events.push(Event::Restored {
-                ok: false,
-                message,
-                paths: Vec::new(),
-            });
+        match (ended, running.turn) {
+            (Ok(Done::Turn(ended)), Some(turn)) => self.finish_turn(turn, ended),
+            (Ok(Done::Restore(restored)), _) => self.core.events.push(restored),
+            (_, Some(turn)) => {
+                turn::mend(&self.core);
+                self.finish_turn(turn, Ended::fault());
+            }
+            (_, None) => self.restored_nothing("The undo failed by a fault of its own; see :Dcode log."),
         }
         self.start_next();
     }
@@ -273,28 +273,30 @@ impl Session {
     where
         F: Future<Output = Event> + Send + 'static,
     {
-        if self.running.is_some() {
-            let message = "A turn is running. Stop it first with :Dcode stop.".to_owned();
-            self.core.events.push(Event::Restored {
-                ok: false,
-                message,
-                paths: Vec::new(),
-            });
+        if let Some(running) = &self.running {
+            let undoing = "An undo is not done yet.";
+            let working = "A turn is running. Stop it first with :Dcode stop.";
+            self.restored_nothing(running.turn.map_or(undoing, |_| working));
             return;
         }
         let cancel = self.root.child_token();
         let scope = self.core.scope(cancel.clone());
-        let (work, events) = (work(Arc::clone(&self.core)), Arc::clone(&self.core.events));
-        let task = tokio::spawn(async move {
-            events.push(scope::within(scope, work).await);
-            None
-        });
+        let work = scope::within(scope, work(Arc::clone(&self.core)));
+        let task = tokio::spawn(async move { Done::Restore(work.await) });
         self.running = Some(Running {
             turn: None,
             cancel,
             task,
         });
         self.core.status.running(true);
+    }
+
+    fn restored_nothing(&self, why: &str) {
+        self.core.events.push(Event::Restored {
+            ok: false,
+            message: why.to_owned(),
+            paths: Vec::new(),
+        });
     }
 
     fn reviewed(&self, path: &std::path::Path, accepted: u32, rejected: u32) {
@@ -355,8 +357,10 @@ impl Session {
     fn new_session(&mut self) {
         self.core.end();
         let mode = self.core.gate.mode();
-        let build = || self.blueprint.build(self.model.as_deref(), &self.root);
-        self.core = tokio::task::block_in_place(build);
+        self.core = tokio::task::block_in_place(|| {
+            self.blueprint.reload();
+            self.blueprint.build(self.model.as_deref(), &self.root)
+        });
         self.core.gate.set_mode(mode);
         self.started();
     }

@@ -1,6 +1,6 @@
 //! From the front end's start to a session: configuration, services, tools, model.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -94,13 +94,7 @@ impl Blueprint {
             start.cwd = real;
         }
         let project = safe_path::project_root_with_home(&start.cwd, Some(&start.home));
-        let loaded = load::load(&LoadInput {
-            home: Some(start.home.clone()),
-            project_root: project.clone().unwrap_or_else(|| start.cwd.clone()),
-            setup: start.setup.clone(),
-            flags: start.flags.clone(),
-            builtin_providers: provider::provider_names(&ProviderSettings::default()),
-        });
+        let loaded = read_config(&start, project.as_deref());
         let status = StatusBoard::new();
         status.mode(loaded.config.mode.as_str());
         let requests = Arc::new(Requests::new(Arc::clone(&events), Arc::clone(&status)));
@@ -120,6 +114,11 @@ impl Blueprint {
     /// No session will be built any more: what their commands left running is ended.
     pub fn end(&self) {
         self.watchdog.shutdown();
+    }
+
+    /// Reads the configuration again, for the next session: an `always` answer was written since.
+    pub fn reload(&mut self) {
+        self.loaded = read_config(&self.start, self.project.as_deref());
     }
 
     /// What the front end hears at once.
@@ -340,6 +339,16 @@ impl Blueprint {
     fn secret_variables(&self) -> Vec<String> {
         provider::key_variables(&self.provider_settings())
     }
+}
+
+fn read_config(start: &Start, project: Option<&Path>) -> Loaded {
+    load::load(&LoadInput {
+        home: Some(start.home.clone()),
+        project_root: project.unwrap_or(&start.cwd).to_owned(),
+        setup: start.setup.clone(),
+        flags: start.flags.clone(),
+        builtin_providers: provider::provider_names(&ProviderSettings::default()),
+    })
 }
 
 fn save_policy(save: crate::config::model::Save) -> SavePolicy {

@@ -160,11 +160,15 @@ async fn restore(core: &Arc<Core>, plan: &Plan) -> Result<Restored, String> {
         };
         core.backend.apply(set).await.map_err(|error| error.to_string())?;
     }
-    let rest: Vec<Restoration> = found
-        .iter()
-        .filter(|(_, restoration)| restoration.change().is_none() && !restoration.is_nothing())
-        .map(|(_, restoration)| restoration.clone())
-        .collect();
+    // What a change set cannot do: links, and folders, which are empty only now.
+    let mut rest = Vec::new();
+    for file in &plan.files {
+        let now = observe(core, &file.path).await?;
+        let (_, restoration) = judge(core, file, &now).await?;
+        if restoration.change().is_none() && !restoration.is_nothing() {
+            rest.push(restoration);
+        }
+    }
     blocking(core, move |snapshots| {
         snapshots.put_back(&rest).map_err(|error| error.to_string())
     })

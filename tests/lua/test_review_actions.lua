@@ -123,6 +123,13 @@ function T.a_file_that_the_agent_made_goes_away_again(t)
   t.eq({}, native.hunks({}))
 end
 
+function T.a_buffer_that_takes_another_name_is_let_go(t)
+  local buf = reviewed('k.txt')
+  vim.cmd('silent file other-name.txt')
+  t.eq(nil, require('dcode.review').get(buf))
+  t.eq({}, maps(buf))
+end
+
 function T.marks_are_drawn_and_follow_the_text(t)
   local buf = reviewed('j.txt')
   local ns = require('dcode.review.draw').ns

@@ -171,7 +171,6 @@ local function put_back(file)
   end
   if file.eol ~= nil then
     vim.bo[buf].endofline = file.eol
-    vim.bo[buf].fixendofline = vim.bo[buf].fixendofline and file.eol
     local lib = assert(native())
     lib.review({ action = 'eol', buf = buf, eol = file.eol, origin = 'person' })
   end

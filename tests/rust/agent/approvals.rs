@@ -85,10 +85,9 @@ fn always_is_written_to_the_persons_file_and_holds_in_every_later_session() {
 
 #[test]
 fn an_answer_that_cannot_be_kept_is_told_and_the_call_runs() {
-    let backdrop = Backdrop::new();
+    let mut stage = Stage::new();
     // A folder in the place of the file: also root cannot write it.
-    std::fs::create_dir_all(backdrop.home.join(".deepseek/config.toml")).unwrap();
-    let mut stage = backdrop.start_with_notices();
+    std::fs::create_dir_all(stage.backdrop.home.join(".deepseek/config.toml")).unwrap();
     stage.on_approval(choice(Choice::Always));
     assert_eq!(run(&mut stage, touch("one")).outcome, Outcome::Ok);
     let told = stage.notices();

@@ -213,7 +213,7 @@ fn a_timeout_does_not_count_the_persons_time() {
 }
 
 #[test]
-fn an_interrupt_ends_a_call_that_waits_for_another_to_write_the_same_file() {
+fn a_call_that_waits_for_another_to_write_the_same_file_can_be_stopped() {
     let mut stage = Backdrop::new().file("a", "1\n").start();
     stage.editor.load(&stage.path("a"), "1\n", false);
     stage.on_request(|request| match request {
@@ -225,13 +225,25 @@ fn an_interrupt_ends_a_call_that_waits_for_another_to_write_the_same_file() {
     while stage.held() == 0 {
         stage.next();
     }
-    stage.says([call("edit_file", edit("3")), Say::say("done")]);
-    let turn = stage.prompt("work");
-    let mut started = 0;
-    while started < 1 {
-        started += usize::from(matches!(stage.next(), Event::ToolStarted { step, .. } if step.0 == 2));
+    let second = stage.send_call("edit_file", edit("3"), LONG);
+    stage.until(|event| matches!(event, Event::ToolStarted { .. }));
+    stage.submit(Op::CancelCall { ticket: second });
+    assert!(!stage.call_result(second).ok);
+    assert_eq!(stage.held(), 1, "the first goes on");
+    stage.answer_held();
+    assert!(stage.call_result(first).ok);
+    assert_eq!(stage.disk("a").unwrap(), "2\n");
+}
+
+#[test]
+fn an_interrupt_is_for_calls_too() {
+    let mut stage = Stage::new();
+    stage.on_request(absent_minded);
+    let ticket = stage.send_call("bash", json!({"command": "touch made"}), LONG);
+    while stage.held() == 0 {
+        stage.next();
     }
     stage.submit(Op::Interrupt);
-    assert_eq!(stage.finish(turn).reason, TurnEnd::Interrupted);
-    assert!(!stage.call_result(first).ok, "the stop is for calls, too");
+    assert!(!stage.call_result(ticket).ok);
+    assert!(!stage.path("made").exists());
 }

@@ -63,7 +63,18 @@ fn a_run_is_recorded_whole_and_in_order() {
             other => serde_json::to_string(other).unwrap(),
         })
         .collect();
-    insta::assert_snapshot!(told.join("\n"), @"");
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    session mock:m manual
+    {"type":"turn_started","turn":1}
+    user: text work
+    assistant: reasoning hm, text I edit., call call_1_0 edit_file
+    {"type":"step_started","step":1,"turn":1}
+    tool: result call_1_0 false
+    assistant: text done
+    {"type":"turn_finished","turn":1,"reason":"done"}
+    {"type":"step_undone","step":1}
+    {"type":"step_redone","step":1}
+    "#);
     assert_eq!(
         read.records
             .iter()

@@ -95,7 +95,8 @@ fn a_closed_file_is_reviewed_and_its_hunks_go_with_the_undo() {
         ("1\n2\n3\n".into(), None)
     );
     assert_eq!(stage.agent.review().lock().unwrap().pending(), 0);
-    assert!(stage.restore(Op::Redo).0);
+    let (ok, message, _) = stage.restore(Op::Redo);
+    assert!(ok, "{message}");
     assert_eq!(
         (stage.disk("a").unwrap(), stage.disk("b").unwrap()),
         ("1\ntwo\n3\n".into(), "new\n".into())

@@ -168,23 +168,11 @@ impl Backdrop {
 
     /// Starts the agent.
     pub fn start(self) -> Stage {
-        let (stage, notices) = self.raise();
-        assert_eq!(notices, [], "the configuration is sound");
-        stage
-    }
-
-    /// The same with a configuration that has something to be told of.
-    pub fn start_with_notices(self) -> Stage {
-        let (stage, notices) = self.raise();
-        assert_ne!(notices, []);
-        stage
-    }
-
-    fn raise(self) -> (Stage, Vec<Notice>) {
         let bell = Arc::new(Bell::default());
         let events = Arc::new(EventQueue::new(Box::new(Wake(Arc::clone(&bell)))));
         let (agent, started) = runtime::spawn(self.start_info(), events).unwrap();
-        let stage = Stage {
+        assert_eq!(started.notices, [], "the configuration is sound");
+        Stage {
             backdrop: self,
             agent,
             bell,
@@ -193,8 +181,7 @@ impl Backdrop {
             held: VecDeque::new(),
             events: Vec::new(),
             faulty: false,
-        };
-        (stage, started.notices)
+        }
     }
 }
 
@@ -290,7 +277,8 @@ impl Stage {
 
     /// Waits for a turn's end.
     pub fn finish(&mut self, turn: TurnId) -> Ended {
-        let ended = self.until(|event| matches!(event, Event::TurnFinished { turn: t, .. } if *t == turn));
+        let ended =
+            self.since_the_start(|event| matches!(event, Event::TurnFinished { turn: t, .. } if *t == turn));
         let Event::TurnFinished {
             reason,
             text,
@@ -314,7 +302,8 @@ impl Stage {
     }
 
     pub fn call_result(&mut self, of: TicketId) -> CallResult {
-        let done = self.until(|event| matches!(event, Event::CallFinished { ticket, .. } if *ticket == of));
+        let done = self
+            .since_the_start(|event| matches!(event, Event::CallFinished { ticket, .. } if *ticket == of));
         let Event::CallFinished { result, .. } = done else {
             unreachable!()
         };
@@ -330,6 +319,14 @@ impl Stage {
             unreachable!()
         };
         (ok, message, paths)
+    }
+
+    /// The event that fits, if it was taken before; else it is waited for.
+    fn since_the_start(&mut self, fits: impl Fn(&Event) -> bool) -> Event {
+        match self.events.iter().find(|event| fits(event)) {
+            Some(event) => event.clone(),
+            None => self.until(fits),
+        }
     }
 
     /// Takes events until one fits, and gives it.

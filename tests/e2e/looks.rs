@@ -142,7 +142,7 @@ async fn an_approval_with_a_diff() {
 #[tokio::test]
 async fn an_approval_of_a_command() {
     in_each_size("approval-bash", async |neovim, size, name| {
-        let command = json!({ "command": "cd build && rm -rf cache && cmake .. && ls" });
+        let command = json!({ "command": "cd build && rm -rf cache &&\n  cmake .. && ls" });
         let (nvim, _model) = asked(neovim, size, "", "bash", &command).await;
         nvim.expect_screen(&name, same_folder).await;
         nvim.input("e").await;
@@ -193,7 +193,7 @@ async fn colours_stand_out_dark_and_light() {
             for (text, group) in [
                 ("use std::fmt;", "DcodeDelete"),
                 ("name: String", "DcodeAdd"),
-                (" * i.count", "DcodeWord"),
+                ("* i.count", "DcodeWord"),
             ] {
                 let groups = screen.groups_of(text).unwrap();
                 let link = nvim

@@ -30,6 +30,8 @@ mod setup;
 mod api;
 // The command line.
 mod cli;
+// What `make demo` shows.
+mod demo;
 // Faults of the callers and of the model.
 mod faults;
 // Edits that come while the editor cannot be edited.

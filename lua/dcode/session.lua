@@ -36,6 +36,10 @@ M.tickets = {}
 ---@type table|nil flags of the command line; set before the start
 M.flags = nil
 
+--- What to do where no model is configured.
+M.MODEL_HINT = 'Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type :Dcode model PROVIDER:MODEL, '
+  .. 'for example :Dcode model openai:gpt-5.4-mini.'
+
 ---@return boolean
 function M.started()
   return M.state.native ~= nil and M.state.stopped == nil
@@ -51,9 +55,10 @@ function M.ensure()
   if not native then
     return nil, why
   end
-  local log = require('dcode.log')
-  local state_dir = log.state_dir()
-  vim.fn.mkdir(state_dir, 'p', tonumber('700', 8))
+  local state_dir, unwritable = require('dcode.log').make_state_dir()
+  if not state_dir then
+    return nil, unwritable
+  end
   local info, err = native.start({
     cwd = vim.fn.getcwd(-1, -1),
     home = vim.uv.os_homedir(),

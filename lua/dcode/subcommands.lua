@@ -261,7 +261,7 @@ local function run_model(ctx)
     return say(
       'info',
       model and ('The model is %s.'):format(model)
-        or 'No model is configured. Set DEEPSEEK_API_KEY, or type :Dcode model PROVIDER:MODEL.'
+        or 'No model is configured. ' .. session.MODEL_HINT
     )
   end
   return require('dcode.session').submit({ type = 'set_model', model = ctx.words[1] })

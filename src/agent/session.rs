@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agent::call::{self, LuaCall};
+use crate::agent::context;
 use crate::agent::core::Core;
 use crate::agent::setup::Blueprint;
 use crate::agent::turn::{self, Ended, Prompt};
@@ -94,8 +95,6 @@ impl Session {
             // Bounded by the caller's limit on the whole shutdown.
             let ended = (&mut running.task).await;
             self.running = Some(running);
-            self.queue.clear();
-            self.renew = false;
             self.ended(ended);
         }
         self.beside.close();
@@ -161,7 +160,10 @@ impl Session {
                 path,
                 accepted,
                 rejected,
-            } => self.reviewed(&path, accepted, rejected),
+            } => {
+                let notes = context::review_notes(&path, accepted, rejected, &self.core.cwd);
+                notes.into_iter().for_each(|note| self.core.note(note));
+            }
             Op::Reject { path, hunk } => self.reject(path, hunk),
             Op::SetMode { mode } => self.set_mode(&mode),
             Op::SetModel { model } => self.set_model(&model),
@@ -175,7 +177,7 @@ impl Session {
     }
 
     fn start_next(&mut self) {
-        if self.running.is_some() {
+        if self.running.is_some() || self.root.is_cancelled() {
             return;
         }
         if std::mem::take(&mut self.renew) {
@@ -299,27 +301,6 @@ impl Session {
         });
     }
 
-    fn reviewed(&self, path: &std::path::Path, accepted: u32, rejected: u32) {
-        let shown = path.strip_prefix(&self.core.cwd).unwrap_or(path).display();
-        let hunks = |count: u32| {
-            if count == 1 {
-                "1 hunk".to_owned()
-            } else {
-                format!("{count} hunks")
-            }
-        };
-        if accepted > 0 {
-            self.core
-                .note(format!("The person accepted {} of {shown}.", hunks(accepted)));
-        }
-        if rejected > 0 {
-            self.core.note(format!(
-                "The person rejected {} of {shown}: the old text stands.",
-                hunks(rejected)
-            ));
-        }
-    }
-
     fn reject(&self, path: PathBuf, hunk: Option<HunkId>) {
         let core = Arc::clone(&self.core);
         let scope = self.core.scope(self.root.child_token());
@@ -334,6 +315,7 @@ impl Session {
         match name.parse::<Mode>() {
             Ok(mode) => {
                 self.core.gate.set_mode(mode);
+                self.core.log.mode_changed(mode.as_str());
                 self.core.status.mode(mode.as_str());
                 self.core.events.push(Event::ModeChanged {
                     mode: mode.as_str().into(),
@@ -347,6 +329,7 @@ impl Session {
         match self.core.set_model(self.blueprint.open_model(Some(model))) {
             Ok(name) => {
                 self.model = Some(model.to_owned());
+                self.core.log.model_changed(&name);
                 self.core.events.push(Event::ModelChanged { model: name });
             }
             Err(error) => self.core.notice(Level::Error, error.message, Some(error.hint)),
@@ -361,7 +344,10 @@ impl Session {
             self.blueprint.reload();
             self.blueprint.build(self.model.as_deref(), &self.root)
         });
-        self.core.gate.set_mode(mode);
+        if mode != self.core.gate.mode() {
+            self.core.gate.set_mode(mode);
+            self.core.log.mode_changed(mode.as_str());
+        }
         self.started();
     }
 }

@@ -14,7 +14,8 @@ use crate::protocol::event::{Event, Level};
 use crate::protocol::ids::{StepIx, TurnId};
 use crate::protocol::message::{ToolCall, ToolResult};
 use crate::protocol::tool::{Outcome, ToolClass};
-use crate::tools::dispatch::{Finished, Place};
+use crate::tools::dispatch::Place;
+use crate::tools::finished::Finished;
 use crate::tools::registry::canonical;
 use crate::tools::tool::{ToolCtx, ToolError};
 

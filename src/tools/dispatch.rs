@@ -1,13 +1,9 @@
 //! The one way in: parse, permit, snapshot, run, offload. Tools do none of it themselves.
 
-use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
-
-use crate::host::clock::WorkClock;
 use crate::host::{Editor, EditorError, Human, HumanError, scope};
 use crate::offload::OffloadDir;
 use crate::permission::access::Access;
@@ -15,16 +11,14 @@ use crate::permission::decision::{Decision, Verdict};
 use crate::permission::facts::Facts;
 use crate::permission::gate::Gate;
 use crate::protocol::ids::{StepIx, TurnId};
-use crate::protocol::message::Block;
 use crate::protocol::request::{Approval, Choice};
 use crate::protocol::tool::Outcome;
 use crate::snapshot::SnapshotStore;
+use crate::tools::finished::Finished;
+use crate::tools::limits;
 use crate::tools::locks::PathLocks;
 use crate::tools::registry::{DynTool, Prepared};
 use crate::tools::tool::{ToolCtx, ToolError, ToolOutput};
-
-/// How long a tool may take to wind up after it was cancelled, before it is dropped.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// Tools whose results page by their own caps, and are never offloaded (row U15).
 const SELF_PAGED: [&str; 4] = ["read_file", "ls", "glob", "grep"];
@@ -54,53 +48,6 @@ pub struct Place {
     pub turn: TurnId,
     /// Limit of the tool's own time, without the time that the person takes.
     pub limit: Option<Duration>,
-}
-
-/// How a call ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finished {
-    /// In a word.
-    pub outcome: Outcome,
-    /// What the model reads.
-    pub text: String,
-    /// Media that go with it.
-    pub media: Vec<Block>,
-    /// A few words for the person.
-    pub summary: String,
-    /// Files that were changed.
-    pub changed: Vec<PathBuf>,
-    /// What the gate said.
-    pub decision: Decision,
-    /// The tool's own time.
-    pub elapsed: Duration,
-    /// A sentence for the person, beside the result.
-    pub notice: Option<String>,
-}
-
-impl Finished {
-    /// A call that did not run because its arguments did not fit or there is no such tool.
-    pub fn unfit(error: &ToolError) -> Self {
-        Self::without_run(Outcome::Failed, error.to_string(), "not run", Decision::Allow)
-    }
-
-    /// A call that the turn's stop overtook.
-    pub fn cancelled() -> Self {
-        let text = "Interrupted by the person before it was done.".to_owned();
-        Self::without_run(Outcome::Cancelled, text, "interrupted", Decision::Allow)
-    }
-
-    fn without_run(outcome: Outcome, text: String, summary: &str, decision: Decision) -> Self {
-        Self {
-            outcome,
-            text,
-            media: Vec::new(),
-            summary: summary.into(),
-            changed: Vec::new(),
-            decision,
-            elapsed: Duration::ZERO,
-            notice: None,
-        }
-    }
 }
 
 /// A call that may run.
@@ -170,7 +117,7 @@ impl Dispatcher {
         let verdict = self.gate.decide(&facts, self.human.present());
         match verdict.decision {
             Decision::Allow => return Ok(permitted(prepared, Decision::Allow, None)),
-            Decision::Deny => return Err(denied_by_rule(&verdict)),
+            Decision::Deny => return Err(Finished::denied_by_rule(&verdict)),
             Decision::Ask => {}
         }
         let approval = approval(tool, &prepared, &verdict, prepared.preview(ctx.clone()).await);
@@ -197,7 +144,7 @@ impl Dispatcher {
             }
         };
         if answer.decision == Choice::Deny || !verdict.choices.contains(&answer.decision) {
-            return Err(denied_by_person(answer.feedback.as_deref()));
+            return Err(Finished::denied_by_person(answer.feedback.as_deref()));
         }
         let Some(args) = answer.args else {
             // An answer that cannot be kept must not stop the call that the person has just allowed.
@@ -212,7 +159,7 @@ impl Dispatcher {
             .gate
             .decide(&self::facts(tool, &edited), self.human.present());
         if verdict.decision == Decision::Deny {
-            return Err(denied_by_rule(&verdict));
+            return Err(Finished::denied_by_rule(&verdict));
         }
         Ok(permitted(edited, Decision::Ask, None))
     }
@@ -236,7 +183,7 @@ impl Dispatcher {
         }
         let clock = scope::clock();
         let started = clock.worked();
-        let result = run_within(prepared, ctx, place.limit, &clock).await;
+        let result = limits::run(prepared, ctx, place.limit, &clock).await;
         let elapsed = clock.worked().saturating_sub(started);
         // Also after a stop: without the state that the call left, undo could not know it for ours.
         scope::tidying(async {
@@ -308,48 +255,6 @@ impl Dispatcher {
     }
 }
 
-/// Runs the tool until it is done, the turn is stopped or `limit` of its own time is over.
-async fn run_within(
-    prepared: Prepared,
-    ctx: &ToolCtx,
-    limit: Option<Duration>,
-    clock: &WorkClock,
-) -> Result<ToolOutput, ToolError> {
-    let cancel = ctx.cancel.child_token();
-    let inner = ToolCtx {
-        cancel: cancel.clone(),
-        ..ctx.clone()
-    };
-    let started = clock.worked();
-    let over = async {
-        match limit {
-            Some(limit) => clock.reached(started + limit).await,
-            None => std::future::pending().await,
-        }
-    };
-    let mut run = Box::pin(AssertUnwindSafe(prepared.run(inner)).catch_unwind());
-    let result = tokio::select! {
-        result = &mut run => result,
-        () = cancel.cancelled() => wind_up(run).await,
-        () = over => {
-            cancel.cancel();
-            match (wind_up(run).await, limit) {
-                (Ok(Err(ToolError::Cancelled)), Some(limit)) => Ok(Err(ToolError::TimedOut(limit))),
-                (done, _) => done,
-            }
-        }
-    };
-    result.unwrap_or_else(|_panic| Err(ToolError::fault()))
-}
-
-async fn wind_up<T>(
-    run: impl Future<Output = std::thread::Result<Result<T, ToolError>>>,
-) -> std::thread::Result<Result<T, ToolError>> {
-    tokio::time::timeout(GRACE, run)
-        .await
-        .unwrap_or(Ok(Err(ToolError::Cancelled)))
-}
-
 fn changed_paths(prepared: &Prepared) -> Vec<PathBuf> {
     let changed = prepared.access.iter().filter_map(Access::changed_path);
     changed.map(Path::to_path_buf).collect()
@@ -381,22 +286,4 @@ fn approval(
         choices: verdict.choices.clone(),
         pattern: verdict.pattern.clone(),
     }
-}
-
-fn denied_by_rule(verdict: &Verdict) -> Finished {
-    let text = format!(
-        "Not allowed: {} ({}). Do not try the same another way; go on without it, or ask the person.",
-        verdict.reason, verdict.rule
-    );
-    Finished::without_run(Outcome::Denied, text, "not allowed", Decision::Deny)
-}
-
-fn denied_by_person(feedback: Option<&str>) -> Finished {
-    let text = match feedback.map(str::trim).filter(|words| !words.is_empty()) {
-        Some(words) => format!("The person denied this call and says: {words}"),
-        None => {
-            "The person denied this call. Do not try it again; go another way, or ask what is wanted.".into()
-        }
-    };
-    Finished::without_run(Outcome::Denied, text, "denied", Decision::Ask)
 }

@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
+    clippy::disallowed_methods,
     clippy::needless_pass_by_value,
     clippy::semicolon_if_nothing_returned,
     reason = "a test fails by panicking, and prints why it is skipped"

@@ -153,7 +153,7 @@ function M.update(buf, hunks)
   local keymaps = require('dcode.keymaps')
   local keys = {}
   for _, name in ipairs({ 'accept', 'reject', 'next' }) do
-    keys[name] = keymaps.shown(name)
+    keys[name] = keymaps.shown(name, buf)
   end
   local texts = M.texts(hunk, index, #hunks, keys, require('dcode.config').get().ascii)
   local width = vim.api.nvim_win_get_width(win)

@@ -141,9 +141,13 @@ function M.for_hunk(hunk, ctx)
     specs[#specs + 1] = {
       row = row,
       col = 0,
+      -- Not `line_hl_group`: that lies over all other colours, and would hide the changed words.
       opts = {
-        end_row = row + hunk.count - 1,
-        line_hl_group = 'DcodeAdd',
+        end_row = row + hunk.count,
+        end_col = 0,
+        hl_group = 'DcodeAdd',
+        hl_eol = true,
+        strict = false,
         priority = LINE_PRIORITY,
       },
     }

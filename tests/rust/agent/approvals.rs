@@ -65,8 +65,7 @@ fn session_holds_until_a_new_session() {
 fn always_is_written_to_the_persons_file_and_holds_in_every_later_session() {
     let backdrop = Backdrop::new();
     let file = backdrop.home.join(".deepseek/config.toml");
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    std::fs::write(&file, "# mine\n[permissions.bash]\nask = [\"git push *\"]\n").unwrap();
+    stage::write(&file, "# mine\n[permissions.bash]\nask = [\"git push *\"]\n");
     let mut stage = backdrop.start();
     stage.on_approval(choice(Choice::Always));
     for name in ["one", "two"] {

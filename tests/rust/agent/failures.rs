@@ -1,7 +1,17 @@
 //! What a provider or a model does wrong: one sentence to the person, an instruction to the model.
 
-use dcode::protocol::op::Op;
+use std::sync::Arc;
 
+use async_trait::async_trait;
+use dcode::agent::turn::{self, Prompt};
+use dcode::protocol::ids::TurnId;
+use dcode::protocol::op::{Op, PromptContext};
+use dcode::provider::{ChatRequest, Provider, ProviderError, StreamEvent};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use tokio_util::sync::CancellationToken;
+
+use super::faults::core;
 use super::stage::Backdrop;
 use super::*;
 
@@ -154,4 +164,37 @@ fn arguments_are_mended_where_that_is_certain_and_answered_where_not() {
         Outcome::Ok,
         "an alias is told by its canonical name"
     );
+}
+
+/// Says something and ends without saying that this was all.
+struct BreaksOff;
+
+#[async_trait]
+impl Provider for BreaksOff {
+    fn name(&self) -> &'static str {
+        "short:m"
+    }
+
+    async fn stream(
+        &self,
+        _request: ChatRequest,
+    ) -> Result<BoxStream<'static, Result<StreamEvent, ProviderError>>, ProviderError> {
+        Ok(stream::iter([Ok(StreamEvent::Text("half".into()))]).boxed())
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_without_its_end_was_cut() {
+    let backdrop = Backdrop::new();
+    let core = core(&backdrop);
+    core.set_model(Ok(Arc::new(BreaksOff))).unwrap();
+    let prompt = Prompt {
+        turn: TurnId(1),
+        text: "hi".into(),
+        context: PromptContext::default(),
+    };
+    let ended = turn::run_turn(&core, prompt, &CancellationToken::new()).await;
+    assert_eq!((ended.reason, ended.text.as_str()), (TurnEnd::Error, "half"));
+    let message = ended.message.unwrap();
+    assert_eq!(message, "The reply of short:m broke off. Send the prompt again.");
 }

@@ -13,6 +13,7 @@ use super::*;
 fn a_run_is_recorded_whole_and_in_order() {
     let mut stage = Backdrop::new().file("a", "1\n").start();
     let edit = json!({"path": "a", "old_string": "1", "new_string": "2"});
+    stage.submit(Op::SetMode { mode: "yolo".into() });
     let first = Say::new()
         .reasoning("hm")
         .text("I edit.")
@@ -21,6 +22,10 @@ fn a_run_is_recorded_whole_and_in_order() {
     stage.turn("work", [first, Say::say("done")]);
     stage.restore(Op::Undo { steps: None });
     stage.restore(Op::Redo);
+    stage.submit(Op::SetMode {
+        mode: "manual".into(),
+    });
+    stage.until(|event| matches!(event, Event::ModeChanged { mode } if mode == "manual"));
     let session = SessionId(stage.agent.status().session);
     stage.shutdown(std::time::Duration::from_secs(30));
     let path = journal::journal_path(&stage.backdrop.state, &session);
@@ -65,15 +70,17 @@ fn a_run_is_recorded_whole_and_in_order() {
         .collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
     session mock:m manual
+    {"type":"mode_changed","mode":"yolo"}
     {"type":"turn_started","turn":1}
     user: text work
-    assistant: reasoning hm, text I edit., call call_1_0 edit_file
+    assistant: reasoning hm, text I edit., call x edit_file
     {"type":"step_started","step":1,"turn":1}
-    tool: result call_1_0 false
+    tool: result x false
     assistant: text done
     {"type":"turn_finished","turn":1,"reason":"done"}
     {"type":"step_undone","step":1}
     {"type":"step_redone","step":1}
+    {"type":"mode_changed","mode":"manual"}
     "#);
     assert_eq!(
         read.records
@@ -98,7 +105,7 @@ fn a_journal_that_cannot_be_written_is_told_once_and_the_turn_works() {
     let backdrop = Backdrop::new().file("a", "1\n");
     // A file in the place of the folder: also root cannot write below it.
     std::fs::remove_dir(&backdrop.state).unwrap();
-    std::fs::write(&backdrop.state, "in the way").unwrap();
+    stage::write(&backdrop.state, "in the way");
     let mut stage = backdrop.start();
     for prompt in ["one", "two"] {
         let ended = stage.turn(
@@ -123,8 +130,8 @@ fn a_journal_that_cannot_be_written_is_told_once_and_the_turn_works() {
 fn where_no_snapshot_can_be_made_nothing_is_changed() {
     let backdrop = Backdrop::new().file("a", "1\n");
     std::fs::remove_dir(&backdrop.state).unwrap();
-    std::fs::write(&backdrop.state, "in the way").unwrap();
-    std::fs::write(backdrop.root.join(".deepseek"), "in the way").unwrap();
+    stage::write(&backdrop.state, "in the way");
+    stage::write(&backdrop.root.join(".deepseek"), "in the way");
     let mut stage = backdrop.start();
     let edit = json!({"path": "a", "old_string": "1", "new_string": "2"});
     stage.turn("work", [call("edit_file", edit), Say::say("done")]);

@@ -245,32 +245,8 @@ fn requests() -> [Request; 5] {
     ]
 }
 
-#[test]
-fn events() {
-    let kinds = variants!(Event {
-        SessionStarted,
-        TurnStarted,
-        TurnFinished,
-        TextDelta,
-        ReasoningDelta,
-        ToolStarted,
-        ToolProgress,
-        ToolFinished,
-        FilesChanged,
-        TodoUpdated,
-        Request,
-        RequestClosed,
-        HunksChanged,
-        Usage,
-        ModeChanged,
-        ModelChanged,
-        Notice,
-        CallFinished,
-        Explained,
-        Restored,
-        Stopped,
-    });
-    let (turn, call, ticket) = (TurnId(1), CallId("call_1_0".into()), TicketId(3));
+fn of_turns() -> Vec<Event> {
+    let turn = TurnId(1);
     let mut events = vec![
         Event::SessionStarted {
             session: SessionId("s".into()),
@@ -297,7 +273,13 @@ fn events() {
         text: "t".into(),
         message: (reason != TurnEnd::Done).then(|| "m".into()),
     }));
-    events.extend([
+    events
+}
+
+fn of_calls() -> Vec<Event> {
+    let turn = TurnId(1);
+    let call = CallId("c".into());
+    let mut events = Vec::from([
         Event::TextDelta {
             turn,
             text: "a".into(),
@@ -326,7 +308,11 @@ fn events() {
         text: "t".into(),
         elapsed_ms: 1,
     }));
-    events.extend([
+    events
+}
+
+fn of_requests() -> Vec<Event> {
+    let mut events = Vec::from([
         Event::FilesChanged {
             paths: vec!["/a".into()],
         },
@@ -336,7 +322,7 @@ fn events() {
     ]);
     events.extend(requests().map(|request| Event::Request {
         id: RequestId(1),
-        ticket: Some(ticket),
+        ticket: Some(TicketId(3)),
         request,
     }));
     let closed = [RequestEnd::Answered, RequestEnd::Cancelled];
@@ -344,6 +330,11 @@ fn events() {
         id: RequestId(1),
         outcome,
     }));
+    events
+}
+
+fn of_the_rest() -> Vec<Event> {
+    let ticket = TicketId(3);
     let result = CallResult {
         ok: true,
         text: "t".into(),
@@ -355,7 +346,7 @@ fn events() {
         message: "m".into(),
         hint: Some("h".into()),
     };
-    events.extend([
+    vec![
         Event::HunksChanged {
             paths: vec!["/a".into()],
         },
@@ -379,6 +370,34 @@ fn events() {
         Event::Stopped {
             reason: "shutdown".into(),
         },
-    ]);
+    ]
+}
+
+#[test]
+fn events() {
+    let kinds = variants!(Event {
+        SessionStarted,
+        TurnStarted,
+        TurnFinished,
+        TextDelta,
+        ReasoningDelta,
+        ToolStarted,
+        ToolProgress,
+        ToolFinished,
+        FilesChanged,
+        TodoUpdated,
+        Request,
+        RequestClosed,
+        HunksChanged,
+        Usage,
+        ModeChanged,
+        ModelChanged,
+        Notice,
+        CallFinished,
+        Explained,
+        Restored,
+        Stopped,
+    });
+    let events = [of_turns(), of_calls(), of_requests(), of_the_rest()].concat();
     survive(&events, "type", &names(&kinds));
 }

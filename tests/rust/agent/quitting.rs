@@ -87,6 +87,22 @@ fn everything_ends_in_order_when_there_is_time() {
 }
 
 #[test]
+fn a_call_from_lua_is_answered_before_the_end() {
+    let mut stage = Stage::new();
+    let line = lifeline(&stage, "line");
+    let command = "trap '' TERM; exec 3>line; echo up; sleep 600";
+    stage.send_call("bash", json!({ "command": command }), Duration::from_secs(86_400));
+    stage.until(|event| matches!(event, Event::ToolProgress { .. }));
+    stage.shutdown(Duration::from_secs(20));
+    line.recv_timeout(Duration::from_secs(20))
+        .expect("the child is gone");
+    let [.., answer, Event::Stopped { .. }] = &stage.events[..] else {
+        panic!("{}", stage.story())
+    };
+    assert!(matches!(answer, Event::CallFinished { .. }), "{answer:?}");
+}
+
+#[test]
 fn quitting_does_not_wait_for_a_child_that_does_not_want_to_end() {
     let (mut stage, lines) = busy("trap '' TERM INT HUP");
     let limit = Duration::from_millis(100);

@@ -510,7 +510,8 @@ impl Drop for Stage {
     }
 }
 
-fn write(path: &Path, text: &str) {
+/// Makes a file and the folders above it.
+pub fn write(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     atomic::write(path, text.as_bytes(), None).unwrap();
 }

@@ -74,8 +74,7 @@ function M.ensure()
   end
   M.state = fresh()
   local s = M.state
-  s.native, s.session, s.model = native, info.session, info.model
-  s.mode, s.scripted = info.mode or s.mode, info.scripted == true
+  s.native, s.mode = native, info.mode or s.mode
   require('dcode.exit').watch()
   require('dcode.ui.prompts').watch_keys()
   require('dcode.review').watch()
@@ -119,12 +118,20 @@ function M.prompt(text, context)
   return turn
 end
 
+--- Whether the model only plays a script. The person has to see that.
+---@return boolean
+local function scripted()
+  local status = M.state.native and M.state.native.status({})
+  return status ~= nil and status.scripted == true
+end
+
 --- Follows the events; called before every other handler.
 ---@param ev dcode.Event
 function M.follow(ev)
   local s, now = M.state, vim.uv.now()
   if ev.type == 'session_started' then
     s.session, s.model, s.mode, s.tools = ev.session, ev.model, ev.mode, ev.tools or {}
+    s.scripted = scripted()
   elseif ev.type == 'turn_started' then
     local turn = s.turns[ev.turn]
     if turn and turn.state == 'queued' then
@@ -152,7 +159,7 @@ function M.follow(ev)
   elseif ev.type == 'mode_changed' then
     s.mode = ev.mode
   elseif ev.type == 'model_changed' then
-    s.model = ev.model
+    s.model, s.scripted = ev.model, scripted()
   elseif ev.type == 'usage' then
     s.usage = ev
   elseif ev.type == 'stopped' then

@@ -106,6 +106,10 @@ impl Tool for Bash {
         Ok(vec![Access::Run(args.command.clone())])
     }
 
+    async fn preview(&self, args: &Args, _ctx: &ToolCtx) -> Option<String> {
+        Some(args.command.clone())
+    }
+
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
         let spec = RunSpec {
             timeout: args.timeout(self.timeout),

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::backend::{Backend, BackendError};
 use crate::edit::hint;
 use crate::edit::replace::{ReplaceError, replace};
-use crate::edit::unified::diff_stat;
+use crate::edit::unified::{diff_stat, unified_diff};
 use crate::permission::access::Access;
 use crate::protocol::change::{AppliedFile, ChangeSet, Content, Expect, FileChange, Origin};
 use crate::protocol::tool::ToolClass;
@@ -124,6 +124,16 @@ impl Tool for EditFile {
 
     fn access(&self, args: &Args, cwd: &Path) -> Result<Vec<Access>, ToolError> {
         Ok(vec![Access::Write(resolve_file(cwd, &args.path)?.path)])
+    }
+
+    async fn preview(&self, args: &Args, ctx: &ToolCtx) -> Option<String> {
+        let edits = args.edits().ok()?;
+        let path = resolve_file(&ctx.cwd, &args.path).ok()?.path;
+        let name = shown(&ctx.cwd, &path);
+        let old = self.backend.read_text(&path).await.ok()?.text;
+        // Edits that do not fit have no preview: the call will fail with words.
+        let edited = work(name.clone(), old.clone(), edits, ctx.cancel.clone()).await;
+        Some(unified_diff(&name, &old, &edited.ok()?.text))
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::backend::{Backend, BackendError};
-use crate::edit::unified::diff_stat;
+use crate::edit::unified::{diff_stat, unified_diff};
 use crate::fs::endings::adapt_endings;
 use crate::permission::access::Access;
 use crate::protocol::change::{ChangeSet, Content, Expect, FileChange, FileText, Origin};
@@ -97,6 +97,17 @@ impl Tool for WriteFile {
 
     fn access(&self, args: &Args, cwd: &Path) -> Result<Vec<Access>, ToolError> {
         Ok(vec![Access::Write(resolve_file(cwd, &args.path)?.path)])
+    }
+
+    async fn preview(&self, args: &Args, ctx: &ToolCtx) -> Option<String> {
+        let path = resolve_file(&ctx.cwd, &args.path).ok()?.path;
+        let old = match self.backend.read_text(&path).await {
+            Ok(file) => file.text,
+            Err(BackendError::NotFound { .. }) => String::new(),
+            Err(_) => return None,
+        };
+        let new = adapt_endings(&args.content, &old);
+        Some(unified_diff(&shown(&ctx.cwd, &path), &old, &new))
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {

@@ -30,10 +30,14 @@ mod setup;
 mod api;
 // The command line.
 mod cli;
+// What `make demo` shows.
+mod demo;
 // Faults of the callers and of the model.
 mod faults;
 // Edits that come while the editor cannot be edited.
 mod held;
+// Golden screens of everything that the person sees.
+mod looks;
 // Memory over many reads.
 mod memory;
 // Approvals and questions in floats.

@@ -183,7 +183,7 @@ impl Blueprint {
         ProviderSettings {
             model: config.model.clone(),
             providers: rows.collect(),
-            script: None,
+            script: config.script.clone(),
         }
     }
 

@@ -30,15 +30,15 @@ function M.loading_the_plugin_file_requires_nothing(t)
 end
 
 --- Loads the library of a checkout that has none.
----@param root string
+---@param checkout string
 ---@param fn? fun() called meanwhile
 ---@return any lib, string? why, string[]? tried
-local function without_library(root, fn)
+local function without_library(checkout, fn)
   local native = require('dcode.native')
   native.use(nil)
   local own_root = native.root
   native.root = function()
-    return root
+    return checkout
   end
   local lib, why, tried = native.load()
   local ok, err = pcall(fn or function() end)

@@ -182,7 +182,7 @@ impl Blueprint {
         ProviderSettings {
             model: config.model.clone(),
             providers: rows.collect(),
-            script: None,
+            script: config.script.clone(),
         }
     }
 

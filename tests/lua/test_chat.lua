@@ -181,6 +181,23 @@ function M.without_another_buffer_the_last_window_shows_an_empty_one(t)
   t.eq({ '' }, vim.api.nvim_buf_get_lines(0, 0, -1, false))
 end
 
+function M.the_input_takes_no_more_room_than_its_text_when_another_window_is_gone(t)
+  fresh()
+  local input = require('dcode.ui.input')
+  vim.cmd('botright 20new')
+  vim.cmd.close()
+  vim.api.nvim_win_set_height(input.window(), 9)
+  chat.refit()
+  t.eq(2, vim.api.nvim_win_get_height(input.window()))
+end
+
+function M.no_signs_of_empty_lines_below_the_text(t)
+  fresh()
+  for _, win in ipairs({ chat.window(), require('dcode.ui.input').window() }) do
+    assert(vim.wo[win].fillchars:find('eob: ', 1, true), vim.wo[win].fillchars)
+  end
+end
+
 function M.sent_lines_come_back_with_up(t)
   fresh()
   local input, history = require('dcode.ui.input'), require('dcode.ui.history')

@@ -30,15 +30,15 @@ function M.loading_the_plugin_file_requires_nothing(t)
 end
 
 --- Loads the library of a checkout that has none.
----@param root string
+---@param checkout string
 ---@param fn? fun() called meanwhile
 ---@return any lib, string? why, string[]? tried
-local function without_library(root, fn)
+local function without_library(checkout, fn)
   local native = require('dcode.native')
   native.use(nil)
   local own_root = native.root
   native.root = function()
-    return root
+    return checkout
   end
   local lib, why, tried = native.load()
   local ok, err = pcall(fn or function() end)
@@ -254,7 +254,7 @@ function M.the_manual_names_every_group_option_key_and_event(t)
   end
   local defaults = require('dcode.config').defaults
   for name, lhs in pairs(defaults.keys) do
-    has(("%s = '%s'"):format(name, lhs))
+    has(('%s = %s'):format(name, vim.inspect(lhs):gsub('"', "'")))
   end
   for name, value in pairs(defaults.chat) do
     has(('%s = %s'):format(name, vim.inspect(value):gsub('"', "'")))
@@ -266,6 +266,29 @@ function M.the_manual_names_every_group_option_key_and_event(t)
   for name in pairs(require('dcode')) do
     has('*dcode.' .. name .. '()*')
   end
+end
+
+--- The options that the engine knows, as `:Dcode config` lists them.
+---@return table<string, true>
+local function engine_options()
+  local out = {}
+  local source = table.concat(vim.fn.readfile(root .. '/src/config/keys.rs'), '\n')
+  for path in source:gmatch('%l+%("([%w_.*]+)", Kind::') do
+    out[(path:gsub('%*', 'NAME'))] = true
+  end
+  return out
+end
+
+function M.the_manual_lists_the_options_that_there_are_and_no_others(t)
+  local doc = table.concat(vim.fn.readfile(root .. '/doc/dcode.txt'), '\n')
+  local section = doc:match('%*dcode%-options%*(.-)\n====')
+  local listed = {}
+  for name in section:gmatch('\n  `([%w_.]+)`') do
+    listed[name] = true
+  end
+  local known = engine_options()
+  assert(known.model and known['providers.NAME.wire'], vim.inspect(known))
+  t.eq(known, listed)
 end
 
 function M.health_runs_without_a_library(t)

@@ -36,7 +36,7 @@ function M.open()
     return nil, 'Nothing waits for review.'
   end
   vim.fn.setqflist({}, ' ', { title = 'dcode review', items = M.rows(hunks) })
-  vim.cmd('botright copen')
+  vim.cmd(('botright copen %d'):format(math.min(math.max(#hunks, 3), 10)))
   return true
 end
 

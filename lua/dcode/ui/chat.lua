@@ -66,6 +66,7 @@ function M.dress(w, extra)
     cursorline = false,
     colorcolumn = '',
     statuscolumn = ' ',
+    fillchars = vim.go.fillchars .. (vim.go.fillchars == '' and '' or ',') .. 'eob: ',
     winfixbuf = true,
   }
   for name, value in pairs(vim.tbl_extend('force', base, extra)) do
@@ -132,6 +133,7 @@ function M.refit()
   if w then
     view.resize(vim.api.nvim_win_get_width(w) - 1)
     M.refresh_state()
+    require('dcode.ui.input').fit()
   end
   require('dcode.ui.prompts').refit()
 end

@@ -233,6 +233,7 @@ impl Blueprint {
             bash,
             plan: self.plan_sink(),
             reads: gate.read_filter(),
+            may_delete: config.allow_fs_tools.offers("delete"),
         });
         let bash = !self.start.headless || self.shell_is_allowed();
         registry.retain(|name| config.allow_fs_tools.offers(name) && (name != "bash" || bash));

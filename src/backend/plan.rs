@@ -7,7 +7,7 @@ use crate::backend::BackendError;
 use crate::backend::disk::{self, Disk};
 use crate::edit::lines::line_edits;
 use crate::fs::atomic::{AtomicError, MadeParents, StagedWrite};
-use crate::fs::endings::to_lf;
+use crate::fs::endings::{adapt_endings, to_lf};
 use crate::fs::text::{self, TextFormat};
 use crate::protocol::change::{
     BufferEdits, BufferText, Content, ContentHash, Expect, FileChange, SavePolicy,
@@ -80,11 +80,11 @@ fn plan_one(
     let action = match (change, buffer) {
         (FileChange::Write { expect, content, .. }, Some(old)) => {
             check(&path, &expect, &before, Some(&old))?;
-            Action::Buffer(write_buffer(&path, content, old, save)?)
+            Action::Buffer(write_buffer(&path, settled(content)?, old, save)?)
         }
         (FileChange::Write { expect, content, .. }, None) => {
             check(&path, &expect, &before, None)?;
-            write_disk(&path, content, &before)?
+            write_disk(&path, settled(content)?, &before)?
         }
         (FileChange::Delete { expect, .. }, buffer) => {
             check(&path, &expect, &before, buffer.as_ref())?;
@@ -125,15 +125,65 @@ fn check(path: &Path, expect: &Expect, disk: &Disk, buffer: Option<&BufferText>)
     }
 }
 
+/// What a file shall hold, in its own words.
+enum Settled {
+    Text(String),
+    Bytes { bytes: Vec<u8>, mode: Option<u32> },
+}
+
+fn settled(content: Content) -> Result<Settled, BackendError> {
+    match content {
+        Content::Text(text) => Ok(Settled::Text(text)),
+        Content::Bytes { bytes, mode } => Ok(Settled::Bytes { bytes, mode }),
+        Content::Moved { from, text } => moved(&from, text),
+    }
+}
+
+/// What another file holds, or a text laid down as that one is.
+fn moved(from: &Path, text: Option<String>) -> Result<Settled, BackendError> {
+    let source = disk::observe(from)?;
+    let laid_down = source.text();
+    match (source, text) {
+        (Disk::File { bytes, mode, .. }, None) => Ok(Settled::Bytes {
+            bytes,
+            mode: Some(mode),
+        }),
+        (Disk::File { mode, .. }, Some(text)) => {
+            let (old, format) = laid_down.unwrap_or_default();
+            // The lines of a buffer have no `\r`; those of its file may.
+            let bytes = encode(from, &adapt_endings(&text, &old), &format)?;
+            Ok(Settled::Bytes {
+                bytes,
+                mode: Some(mode),
+            })
+        }
+        // A buffer that was never written.
+        (Disk::Absent, Some(text)) => Ok(Settled::Text(text)),
+        (Disk::Large { .. }, _) => Err(BackendError::Io {
+            path: from.to_owned(),
+            reason: "it is too large to be moved here; use mv in bash".to_owned(),
+        }),
+        (Disk::Directory, _) => Err(BackendError::IsDirectory(from.to_owned())),
+        (Disk::Absent | Disk::Link(_), _) => Err(BackendError::Stale(from.to_owned())),
+    }
+}
+
+fn encode(path: &Path, text: &str, format: &TextFormat) -> Result<Vec<u8>, BackendError> {
+    text::encode(text, format).map_err(|error| BackendError::Encoding {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
 fn write_buffer(
     path: &Path,
-    content: Content,
+    content: Settled,
     old: BufferText,
     save: SavePolicy,
 ) -> Result<BufferPlan, BackendError> {
     let (text, mode) = match content {
-        Content::Text(text) => (text, None),
-        Content::Bytes { bytes, mode } => {
+        Settled::Text(text) => (text, None),
+        Settled::Bytes { bytes, mode } => {
             let (text, _) = text::decode(&bytes).map_err(|error| BackendError::Binary {
                 path: path.to_owned(),
                 reason: format!("{error}, and it is open in the editor; close its buffer first"),
@@ -170,7 +220,7 @@ fn write_buffer(
     })
 }
 
-fn write_disk(path: &Path, content: Content, before: &Disk) -> Result<Action, BackendError> {
+fn write_disk(path: &Path, content: Settled, before: &Disk) -> Result<Action, BackendError> {
     match before {
         Disk::Directory => return Err(BackendError::IsDirectory(path.to_owned())),
         // Links were resolved: this one was put here since.
@@ -183,18 +233,14 @@ fn write_disk(path: &Path, content: Content, before: &Disk) -> Result<Action, Ba
             (Some(text), format)
         });
     let (bytes, mode, new_text) = match content {
-        Content::Text(text) => {
+        Settled::Text(text) => {
             let text = match text.strip_prefix('\u{feff}') {
                 Some(bare) if format.bom => bare.to_owned(),
                 _ => text,
             };
-            let bytes = text::encode(&text, &format).map_err(|error| BackendError::Encoding {
-                path: path.to_owned(),
-                reason: error.to_string(),
-            })?;
-            (bytes, None, Some(text))
+            (encode(path, &text, &format)?, None, Some(text))
         }
-        Content::Bytes { bytes, mode } => {
+        Settled::Bytes { bytes, mode } => {
             let text = text::decode(&bytes).ok().map(|(text, _)| text);
             (bytes, mode, text)
         }

@@ -4,8 +4,8 @@
 const SHOWN: usize = 30;
 
 /// The first difference of two lines that are not equal, as a sentence without its full stop:
-/// `at column 5 the file has 1 tab, old_string has 4 spaces`.
-pub fn difference(in_file: &str, wanted: &str) -> Option<String> {
+/// `at column 5 the file has 1 tab, old_string has 4 spaces`. `name` is what the wanted line is part of.
+pub fn difference(in_file: &str, wanted: &str, name: &str) -> Option<String> {
     let file: Vec<char> = in_file.chars().collect();
     let want: Vec<char> = wanted.chars().collect();
     let head = file.iter().zip(&want).take_while(|(a, b)| a == b).count();
@@ -39,7 +39,7 @@ pub fn difference(in_file: &str, wanted: &str) -> Option<String> {
     let of_want = want.get(head - before..want.len() - tail + after)?;
     let column = head - before + 1;
     Some(format!(
-        "at column {column} the file has {}, old_string has {}",
+        "at column {column} the file has {}, {name} has {}",
         visible(of_file),
         visible(of_want)
     ))
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn invisible_characters_become_visible() {
-        let say = |file: &str, wanted: &str| difference(file, wanted).unwrap();
+        let say = |file: &str, wanted: &str| difference(file, wanted, "old_string").unwrap();
         assert_eq!(
             say("\treturn", "    return"),
             "at column 1 the file has 1 tab, old_string has 4 spaces"
@@ -119,6 +119,6 @@ mod tests {
             say("x ", "x"),
             "at column 2 the file has 1 space, old_string has nothing"
         );
-        assert_eq!(difference("same", "same"), None);
+        assert_eq!(difference("same", "same", "x"), None);
     }
 }

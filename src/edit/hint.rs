@@ -33,7 +33,7 @@ pub fn miss(path: &str, text: &str, old: &str, cancel: &dyn Fn() -> bool) -> Str
     }
     let near = closest(&lines, &wanted, MAX_DISTANCE, cancel);
     if let Some(near) = &near {
-        describe(&mut message, &lines, &wanted, near);
+        describe(&mut message, "old_string", (&lines, &wanted), near);
     }
     let spaced = if cancel() {
         None
@@ -60,7 +60,21 @@ fn split(text: &str) -> Vec<&str> {
     text.lines().collect()
 }
 
-fn describe(message: &mut String, lines: &[&str], wanted: &[&str], near: &Closest) {
+/// Where the text nearest to `wanted` stands and what differs, as sentences with a space in front; `None`
+/// when nothing is near. `name` is what the wanted text is called.
+pub(super) fn nearest(
+    lines: &[&str],
+    wanted: &[&str],
+    name: &str,
+    cancel: &dyn Fn() -> bool,
+) -> Option<String> {
+    let near = closest(lines, wanted, MAX_DISTANCE, cancel)?;
+    let mut message = String::new();
+    describe(&mut message, name, (lines, wanted), &near);
+    Some(message)
+}
+
+fn describe(message: &mut String, name: &str, (lines, wanted): (&[&str], &[&str]), near: &Closest) {
     let first = near.start + 1;
     if near.distance == 0 {
         let _ = write!(
@@ -90,26 +104,28 @@ fn describe(message: &mut String, lines: &[&str], wanted: &[&str], near: &Closes
     if before.is_some() && before == wanted.first() {
         let _ = write!(
             message,
-            "Line {} is the first of old_string; line {first} is missing in it.",
+            "Line {} is the first of {name}; line {first} is missing in it.",
             first - 1
         );
-    } else if let Some(text) = first_difference(window, wanted, first) {
+    } else if let Some(text) = first_difference(window, wanted, first, name) {
         message.push_str(&text);
     }
 }
 
-fn first_difference(window: &[&str], wanted: &[&str], first: usize) -> Option<String> {
+fn first_difference(window: &[&str], wanted: &[&str], first: usize, name: &str) -> Option<String> {
     let equal = window.iter().zip(wanted).take_while(|(a, b)| a == b).count();
     let line = first + equal;
     match (window.get(equal), wanted.get(equal)) {
         (Some(_), Some(want)) if window.get(equal + 1) == Some(want) => {
-            Some(format!("Line {line} is missing in old_string."))
+            Some(format!("Line {line} is missing in {name}."))
         }
         (Some(file), Some(_)) if wanted.get(equal + 1) == Some(file) => Some(format!(
-            "old_string has a line before line {line} that the file does not have."
+            "{name} has a line before line {line} that the file does not have."
         )),
-        (Some(file), Some(want)) => difference(file, want).map(|text| format!("In line {line}, {text}.")),
-        (None, Some(_)) => Some("old_string goes on where the file ends.".to_owned()),
+        (Some(file), Some(want)) => {
+            difference(file, want, name).map(|text| format!("In line {line}, {text}."))
+        }
+        (None, Some(_)) => Some(format!("{name} goes on where the file ends.")),
         (_, None) => None,
     }
 }

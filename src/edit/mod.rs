@@ -1,5 +1,5 @@
-//! Surgery on text, without any I/O: exact replacement, the hint when it misses, the line edits that
-//! lead from one text to another, and the difference as a diff.
+//! Surgery on text, without any I/O: exact replacement, the hint when it misses, patches, the line edits
+//! that lead from one text to another, and the difference as a diff.
 
 mod adopt_endings;
 pub mod closest;
@@ -7,6 +7,14 @@ pub mod difference;
 pub mod hint;
 pub mod levenshtein;
 pub mod lines;
+pub mod patch_apply;
+pub mod patch_hint;
+#[cfg(test)]
+mod patch_laws;
+pub mod patch_parse;
+pub mod patch_seek;
+mod patch_wrapper;
+mod reindent;
 pub mod replace;
 pub mod similarity;
 pub mod unified;

@@ -56,6 +56,13 @@ pub enum Content {
         /// Permission bits, for example `0o755`.
         mode: Option<u32>,
     },
+    /// Another file as it lies on disk, with its permission bits; its deletion is a change of its own.
+    Moved {
+        /// The other file: absolute, links resolved.
+        from: PathBuf,
+        /// The text that it shall hold, in the other file's encoding; `None` = its bytes.
+        text: Option<String>,
+    },
 }
 
 /// One file of a [`ChangeSet`]. A move is a deletion and a write in one set.

@@ -9,6 +9,7 @@ use crate::backend::Backend;
 use crate::host::{Editor, Human};
 use crate::permission::gate::ReadFilter;
 use crate::permission::judge::Shown;
+use crate::tools::apply_patch::ApplyPatch;
 use crate::tools::bash::Bash;
 use crate::tools::edit_file::EditFile;
 use crate::tools::grep::Grep;
@@ -34,6 +35,8 @@ pub struct Services {
     pub plan: PlanSink,
     /// Says how much of a file may be shown.
     pub reads: ReadFilter,
+    /// Whether the tool `delete` is offered; without it no patch deletes or moves.
+    pub may_delete: bool,
 }
 
 /// All built-in tools.
@@ -45,6 +48,7 @@ pub fn registry(services: Services) -> Registry {
         bash,
         plan,
         reads,
+        may_delete,
     } = services;
     let seen = Arc::new(SeenFiles::default());
     let (named, shown) = (reads.clone(), reads);
@@ -62,7 +66,8 @@ pub fn registry(services: Services) -> Registry {
     let mut registry = Registry::default();
     registry.add(ReadFile::new(Arc::clone(&backend), Arc::clone(&seen)));
     registry.add(WriteFile::new(Arc::clone(&backend), Arc::clone(&seen)));
-    registry.add(EditFile::new(Arc::clone(&backend), seen));
+    registry.add(EditFile::new(Arc::clone(&backend), Arc::clone(&seen)));
+    registry.add(ApplyPatch::new(Arc::clone(&backend), seen, may_delete));
     registry.add(Ls::new(
         backend,
         Arc::new(move |path| named.shown(path) != Shown::Nothing),

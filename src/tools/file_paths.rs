@@ -1,6 +1,6 @@
 //! Paths and results as the file tools speak of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::backend::BackendError;
 use crate::fs::safe_path::{self, Resolved};
@@ -20,6 +20,35 @@ pub fn resolve_file(cwd: &Path, written: &str) -> Result<Resolved, ToolError> {
         )));
     }
     resolve(cwd, written)
+}
+
+/// A name in a folder, for what is to be removed or moved: the links on the way are resolved, a link at the
+/// end is what is meant.
+pub struct Entry {
+    /// The real folder and the name as written.
+    pub path: PathBuf,
+    /// Where the path leads.
+    pub resolved: Resolved,
+}
+
+impl Entry {
+    /// Whether the name itself is a link.
+    pub fn is_link(&self) -> bool {
+        self.path != self.resolved.path
+    }
+}
+
+/// Resolves the folder of a path as the model wrote it.
+pub fn resolve_entry(cwd: &Path, written: &str) -> Result<Entry, ToolError> {
+    let resolved = resolve(cwd, written)?;
+    let path = match (
+        resolved.given.parent().and_then(Path::to_str),
+        resolved.given.file_name(),
+    ) {
+        (Some(folder), Some(name)) => resolve(cwd, folder)?.path.join(name),
+        _ => resolved.path.clone(),
+    };
+    Ok(Entry { path, resolved })
 }
 
 /// A path for the reader: relative to the working directory where it lies inside.

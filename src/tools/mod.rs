@@ -5,6 +5,7 @@
 //! contract test then checks the rest: a unique name, a schema that parses back into `Args`, a class.
 //! A tool never asks, snapshots or truncates: `dispatch` does that for all of them.
 
+pub mod apply_patch;
 pub mod args;
 pub mod bash;
 pub mod builtin;
@@ -17,6 +18,7 @@ pub mod grep;
 mod limits;
 pub mod locks;
 pub mod ls;
+mod patch_files;
 pub mod question;
 pub mod read_file;
 pub mod registry;

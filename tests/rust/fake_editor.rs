@@ -116,7 +116,14 @@ fn edit(buffer: &mut BufferText, file: &BufferEdits) -> AppliedFile {
     for edit in file.edits.iter().rev() {
         lines.splice(edit.start..edit.end, edit.lines.clone());
     }
-    buffer.text = lines.join("\n") + if file.eol.unwrap_or(eol) { "\n" } else { "" };
+    // An empty buffer has one empty line; its file has none.
+    let is_empty = lines == [""];
+    let end = if file.eol.unwrap_or(eol) && !is_empty {
+        "\n"
+    } else {
+        ""
+    };
+    buffer.text = lines.join("\n") + end;
     buffer.tick += 1;
     buffer.modified = !file.save;
     if file.save {

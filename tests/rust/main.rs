@@ -33,6 +33,8 @@ mod journal;
 mod local_backend;
 // This test binary as another process: killed, unprivileged, or out of disk.
 mod other_process;
+// apply_patch against the cases of tests/fixtures/patch, and public scenarios where they are there.
+mod patch_cases;
 // The gate: tables of cases, memory, laws.
 mod permission;
 // A folder with a backend and an editor over it.

@@ -1,0 +1,420 @@
+//! The files of a patch as they will be: section after section, in memory.
+//!
+//! A patch may name a file several times, or add what it has just moved away; each section sees what
+//! those before it made. Only the outcome becomes a change set, so that it happens whole or not at all.
+
+use std::path::{Path, PathBuf};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::backend::{Backend, BackendError};
+use crate::edit::patch_apply::{Patched, apply, new_text};
+use crate::edit::patch_hint::explain;
+use crate::edit::patch_parse::{Chunk, FileAction, FilePatch, Patch};
+use crate::fs::endings::adapt_endings;
+use crate::permission::access::Access;
+use crate::protocol::change::{Content, ContentHash, Expect, FileChange, FileText, TextSource};
+use crate::tools::file_paths::{Entry, link_note, reply, resolve_entry, resolve_file, shown};
+use crate::tools::tool::ToolError;
+
+/// A section of a patch with its paths resolved.
+pub struct Section {
+    action: FileAction,
+    /// The file, links resolved; of one that goes the name itself.
+    path: PathBuf,
+    name: String,
+    move_to: Option<(PathBuf, String)>,
+    /// What to say of links on the way; empty, or a sentence with a space in front.
+    note: String,
+}
+
+impl Section {
+    /// Resolves the paths of a section.
+    pub fn new(file: &FilePatch, cwd: &Path) -> Result<Self, ToolError> {
+        let (path, note, move_to) = match &file.action {
+            FileAction::Add(_) | FileAction::Update { move_to: None, .. } => {
+                let resolved = resolve_file(cwd, &file.path)?;
+                (resolved.path.clone(), link_note(&file.path, &resolved), None)
+            }
+            FileAction::Delete => {
+                let entry = resolve_entry(cwd, &file.path)?;
+                (entry.path.clone(), link_note_of_entry(&file.path, &entry), None)
+            }
+            FileAction::Update {
+                move_to: Some(target),
+                ..
+            } => {
+                let entry = resolve_entry(cwd, &file.path)?;
+                let target = resolve_file(cwd, target)?;
+                let same = target.path == entry.resolved.path;
+                if entry.is_link() && !same {
+                    return Err(ToolError::Reply(format!(
+                        "{} is a link to {}. To move the file, name it by its own path.",
+                        file.path,
+                        entry.resolved.path.display()
+                    )));
+                }
+                let name = shown(cwd, &target.path);
+                let move_to = (!same).then_some((target.path, name));
+                (
+                    entry.resolved.path.clone(),
+                    link_note(&file.path, &entry.resolved),
+                    move_to,
+                )
+            }
+        };
+        Ok(Self {
+            action: file.action.clone(),
+            name: shown(cwd, &path),
+            path,
+            move_to,
+            note,
+        })
+    }
+
+    /// What it will touch.
+    pub fn access(&self) -> Vec<Access> {
+        match (&self.action, &self.move_to) {
+            (FileAction::Delete, _) => vec![Access::Delete(self.path.clone())],
+            (_, Some((target, _))) => {
+                vec![Access::Delete(self.path.clone()), Access::Write(target.clone())]
+            }
+            (_, None) => vec![Access::Write(self.path.clone())],
+        }
+    }
+
+    /// Whether a file goes.
+    pub fn removes(&self) -> bool {
+        matches!(self.action, FileAction::Delete) || self.move_to.is_some()
+    }
+}
+
+fn link_note_of_entry(written: &str, entry: &Entry) -> String {
+    if entry.is_link() {
+        format!(" {written} is a link; what it leads to stays.")
+    } else {
+        link_note(written, &entry.resolved)
+    }
+}
+
+/// The sections of a patch, in order.
+pub fn sections(patch: &Patch, cwd: &Path) -> Result<Vec<Section>, ToolError> {
+    patch.files.iter().map(|file| Section::new(file, cwd)).collect()
+}
+
+/// What lies at a path before the patch.
+#[derive(Clone, Debug)]
+enum Before {
+    Nothing,
+    Text(FileText),
+    /// No text, too large, or a link: it may go or move, not change.
+    Other,
+}
+
+/// What shall lie there.
+#[derive(Clone, Debug, PartialEq)]
+enum Now {
+    Nothing,
+    Text(String),
+    /// What lay at the path that it came from, byte for byte.
+    Same,
+}
+
+/// A file on its way.
+#[derive(Clone, Debug)]
+pub struct PatchedFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The path for the reader.
+    pub name: String,
+    before: Before,
+    now: Now,
+    /// Where its bytes, encoding and mode come from, when it was moved here.
+    from: Option<PathBuf>,
+}
+
+impl PatchedFile {
+    /// The text before, empty where there was none.
+    pub fn old_text(&self) -> &str {
+        match &self.before {
+            Before::Text(file) => &file.text,
+            Before::Nothing | Before::Other => "",
+        }
+    }
+
+    /// The text after, empty where there is none.
+    pub fn new_text(&self) -> &str {
+        match &self.now {
+            Now::Text(text) => text,
+            Now::Nothing | Now::Same => "",
+        }
+    }
+
+    /// The hash of the text before.
+    pub fn old_hash(&self) -> ContentHash {
+        ContentHash::of(self.old_text().as_bytes())
+    }
+
+    /// Whether nothing lies there afterwards.
+    pub fn is_gone(&self) -> bool {
+        self.now == Now::Nothing
+    }
+
+    /// Whether nothing lay there before.
+    pub fn is_new(&self) -> bool {
+        matches!(self.before, Before::Nothing)
+    }
+
+    /// What is to be done; `None` where everything stays.
+    pub fn change(&self) -> Option<FileChange> {
+        let path = self.path.clone();
+        let expect = match &self.before {
+            Before::Nothing => Expect::Absent,
+            Before::Text(file) => Expect::Text(file.hash()),
+            Before::Other => Expect::Any,
+        };
+        let content = match (&self.now, &self.from) {
+            (Now::Nothing, _) if matches!(self.before, Before::Nothing) => return None,
+            (Now::Nothing, _) => return Some(FileChange::Delete { path, expect }),
+            (Now::Text(text), Some(from)) => Content::Moved {
+                from: from.clone(),
+                text: Some(text.clone()),
+            },
+            (Now::Same, Some(from)) => Content::Moved {
+                from: from.clone(),
+                text: None,
+            },
+            (Now::Text(text), None) => Content::Text(text.clone()),
+            (Now::Same, None) => return None,
+        };
+        Some(FileChange::Write {
+            path,
+            expect,
+            content,
+        })
+    }
+}
+
+/// The outcome of a patch that fits.
+pub struct Outcome {
+    /// The files, in the order in which the patch names them first.
+    pub files: Vec<PatchedFile>,
+    /// One sentence a section.
+    pub words: Vec<String>,
+}
+
+/// Works the sections out one after the other.
+pub struct Workspace<'a> {
+    backend: &'a dyn Backend,
+    cancel: &'a CancellationToken,
+    files: Vec<PatchedFile>,
+}
+
+impl<'a> Workspace<'a> {
+    /// Nothing is read yet.
+    pub fn new(backend: &'a dyn Backend, cancel: &'a CancellationToken) -> Self {
+        Self {
+            backend,
+            cancel,
+            files: Vec::new(),
+        }
+    }
+
+    /// Works out all sections. When some do not fit, the error names each of them.
+    pub async fn run(mut self, sections: &[Section]) -> Result<Outcome, ToolError> {
+        let (mut words, mut wrong) = (Vec::new(), Vec::new());
+        for section in sections {
+            match self.section(section).await {
+                Ok(text) => words.push(text),
+                Err(ToolError::Reply(text)) => wrong.push(text),
+                Err(other) => return Err(other),
+            }
+        }
+        if wrong.is_empty() {
+            let files = self.files;
+            return Ok(Outcome { files, words });
+        }
+        wrong.push("Nothing was changed.".to_owned());
+        Err(ToolError::Reply(wrong.join("\n")))
+    }
+
+    async fn section(&mut self, section: &Section) -> Result<String, ToolError> {
+        let name = &section.name;
+        let text = match &section.action {
+            FileAction::Add(lines) => {
+                let file = self.at(&section.path, name).await?;
+                if !file.is_gone() {
+                    return Err(ToolError::Reply(format!(
+                        "{name} exists already, so it cannot be added. Change it with `*** Update File: {name}`."
+                    )));
+                }
+                let text = adapt_endings(&new_text(lines), file.old_text());
+                file.now = Now::Text(text);
+                file.from = None;
+                let plural = if lines.len() == 1 { "" } else { "s" };
+                format!("Added {name} ({} line{plural}).", lines.len())
+            }
+            FileAction::Delete => {
+                let file = self.at(&section.path, name).await?;
+                if file.is_gone() {
+                    return Err(missing(&section.path, name));
+                }
+                file.now = Now::Nothing;
+                format!("Deleted {name}.")
+            }
+            FileAction::Update { chunks, .. } => self.update(section, chunks).await?,
+        };
+        Ok(text + &section.note)
+    }
+
+    async fn update(&mut self, section: &Section, chunks: &[Chunk]) -> Result<String, ToolError> {
+        let name = &section.name;
+        let cancel = self.cancel.clone();
+        let file = self.at(&section.path, name).await?;
+        if file.is_gone() {
+            return Err(missing(&section.path, name));
+        }
+        let (now, words) = match (&file.now, chunks.is_empty()) {
+            (now, true) => (now.clone(), String::new()),
+            (Now::Text(text), false) => {
+                let patched = patch(name.clone(), text.clone(), chunks.to_vec(), cancel).await?;
+                if patched.text == *text && section.move_to.is_none() {
+                    return Err(ToolError::Reply(format!(
+                        "The patch leaves {name} as it is: its lines with `-` and `+` are equal, or there are none."
+                    )));
+                }
+                let words = places(&patched);
+                (Now::Text(patched.text), words)
+            }
+            (Now::Same | Now::Nothing, false) => {
+                return Err(ToolError::Reply(format!(
+                    "{name} is not text, or too large to be patched; use bash."
+                )));
+            }
+        };
+        let Some((target, target_name)) = &section.move_to else {
+            file.now = now;
+            return Ok(format!("Updated {name} ({words})."));
+        };
+        // What is unchanged from the disk moves byte for byte.
+        let unchanged = matches!((&file.before, &now), (Before::Text(old), Now::Text(text)) if old.text == *text)
+            && !is_modified(&file.before);
+        let (was, from) = (file.now.clone(), file.from.clone());
+        let from = from.unwrap_or_else(|| section.path.clone());
+        file.now = Now::Nothing;
+        let to = self.at(target, target_name).await?;
+        if !to.is_gone() {
+            self.at(&section.path, name).await?.now = was;
+            return Err(ToolError::Reply(format!(
+                "{target_name} exists already, so {name} cannot be moved there. Delete it first, or choose another \
+                 name."
+            )));
+        }
+        to.now = if unchanged { Now::Same } else { now };
+        to.from = Some(from);
+        let words = if words.is_empty() {
+            words
+        } else {
+            format!(" ({words})")
+        };
+        Ok(format!("Moved {name} to {target_name}{words}."))
+    }
+
+    /// The file at a path as it is by now; read when it is named first.
+    async fn at(&mut self, path: &Path, name: &str) -> Result<&mut PatchedFile, ToolError> {
+        if let Some(at) = self.files.iter().position(|file| file.path == path) {
+            // Looked up again for the borrow checker; it is there.
+            return self.files.get_mut(at).ok_or(ToolError::Cancelled);
+        }
+        let is_link = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        let before = match self.backend.read_text(path).await {
+            _ if is_link => Before::Other,
+            Ok(file) => Before::Text(file),
+            Err(BackendError::NotFound { .. }) => Before::Nothing,
+            Err(BackendError::Binary { .. } | BackendError::TooLarge { .. }) => Before::Other,
+            Err(BackendError::IsDirectory(_)) => {
+                return Err(ToolError::Reply(format!(
+                    "{name} is a directory. A patch changes files; the tool delete removes directories."
+                )));
+            }
+            Err(error) => return Err(reply(error)),
+        };
+        let now = match &before {
+            Before::Nothing => Now::Nothing,
+            Before::Text(file) => Now::Text(file.text.clone()),
+            Before::Other => Now::Same,
+        };
+        self.files.push(PatchedFile {
+            path: path.to_owned(),
+            name: name.to_owned(),
+            before,
+            now,
+            from: None,
+        });
+        self.files.last_mut().ok_or(ToolError::Cancelled)
+    }
+}
+
+fn is_modified(before: &Before) -> bool {
+    matches!(before, Before::Text(file) if matches!(file.source, TextSource::Buffer { modified: true, .. }))
+}
+
+fn missing(path: &Path, name: &str) -> ToolError {
+    ToolError::Reply(format!(
+        "{name} does not exist.{}",
+        crate::fs::nearest::hint(path)
+    ))
+}
+
+/// Makes the chunks beside the async threads: a large file takes milliseconds, a hint some more.
+async fn patch(
+    name: String,
+    text: String,
+    chunks: Vec<Chunk>,
+    cancel: CancellationToken,
+) -> Result<Patched, ToolError> {
+    let work = move || match apply(&text, &chunks) {
+        Ok(patched) => Ok(patched),
+        Err(_) if cancel.is_cancelled() => Err(ToolError::Cancelled),
+        Err(error) => Err(ToolError::Reply(explain(&name, &text, &chunks, &error, &|| {
+            cancel.is_cancelled()
+        }))),
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+        Err(ToolError::Reply(
+            "The patch broke off by a fault in dcode; nothing was changed.".to_owned(),
+        ))
+    })
+}
+
+/// How many chunks came where, in words.
+fn places(patched: &Patched) -> String {
+    let count = patched.lines.len();
+    let plural = if count == 1 { "" } else { "s" };
+    let places: Vec<String> = patched
+        .lines
+        .iter()
+        .map(|(first, last)| {
+            if first == last {
+                first.to_string()
+            } else {
+                format!("{first}-{last}")
+            }
+        })
+        .collect();
+    let line = if count == 1 && !places.iter().any(|place| place.contains('-')) {
+        "line"
+    } else {
+        "lines"
+    };
+    let loosely: Vec<String> = patched.loosely.iter().map(|at| (at + 1).to_string()).collect();
+    let loosely = if loosely.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "; found with other white space than the patch has, which was kept: chunk {}",
+            loosely.join(", ")
+        )
+    };
+    format!("{count} chunk{plural}, {line} {}{loosely}", places.join(", "))
+}

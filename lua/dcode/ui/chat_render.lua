@@ -106,7 +106,8 @@ local function tool(item, opts)
       right[#right + 1] = { words, hl }
     end
   end
-  local summary = item.summary and text.line(item.summary) or ''
+  local summary = text.line(item.summary or '')
+  summary = summary:gsub('·', opts.signs.sep):gsub('−', opts.signs.minus)
   if bad and summary == '' then
     summary = bad.word
   end

@@ -42,6 +42,18 @@ function M.with_plain_letters_nothing_is_drawn_with_others(t)
   t.eq({ '> edit_file a.rs', '2 hunks - +2 -1' }, { row.lines[1], row.marks[3].right[1][1] })
 end
 
+function M.a_notice_breaks_at_blanks_only(t)
+  transcript.clear()
+  transcript.notice({
+    level = 'info',
+    message = 'Took back 2 steps: shop/receipt.lua, shop/total.lua. :DcodeRedo brings it again.',
+  })
+  t.eq({
+    '· Took back 2 steps: shop/receipt.lua, shop/total.lua.',
+    '  :DcodeRedo brings it again.',
+  }, lines())
+end
+
 function M.a_turn_as_lines(t)
   play({
     { 'turn_started', turn = 1, text = 'fix it\nplease' },

@@ -57,16 +57,40 @@ end
 ---@type fun(level: string, message: string, hint?: string)?
 M.sink = nil
 
---- Puts a text into the history of `:messages` without showing it.
+--- When the built-in message line last showed something of ours.
+local shown_at = -math.huge
+
+--- Puts a text into the history of `:messages`. What it leaves on the screen is drawn over.
 ---@param text string
 local function remember(text)
-  vim.api.nvim_cmd(
-    { cmd = 'echomsg', args = { vim.fn.string(text) }, mods = { silent = true } },
-    {}
-  )
+  local more = vim.o.more
+  vim.o.more = false
+  vim.cmd.echomsg(vim.fn.string(text))
+  vim.o.more = more
+  vim.cmd.redraw()
 end
 
---- Says one sentence in the message line, cut where it would ask for <CR>; `:messages` has it whole.
+--- Shows a text in one line of the screen; `:messages` has it whole.
+---@param level 'info'|'warn'|'error'
+---@param text string
+local function show(level, text)
+  local now = vim.uv.now()
+  if now - shown_at < 500 then
+    -- A second message below the first would ask for <CR>.
+    vim.cmd.redraw()
+  end
+  shown_at = now
+  text = text:gsub('%s*\n%s*', ' ')
+  local room = math.max(vim.o.columns - 14, 20)
+  if vim.fn.strdisplaywidth(text) <= room then
+    return vim.notify(text, LEVELS[level] or LEVELS.info)
+  end
+  remember(text)
+  local short = require('dcode.ui.text').cut(text, room)
+  vim.api.nvim_echo({ { short, HIGHLIGHTS[level] } }, false, {})
+end
+
+--- Says one sentence, in one line where Neovim's own message line shows it.
 ---@param level 'info'|'warn'|'error'
 ---@param message string
 ---@param hint? string what to type
@@ -76,16 +100,10 @@ function M.notify(level, message, hint)
   end
   local text = 'dcode: ' .. message .. (hint and hint ~= '' and (' ' .. hint) or '')
   if builtin_notify() and #vim.api.nvim_list_uis() > 0 then
-    local room = math.max(vim.o.columns - 14, 20)
-    text = text:gsub('%s*\n%s*', ' ')
-    if vim.fn.strdisplaywidth(text) > room then
-      remember(text)
-      local short = require('dcode.ui.text').cut(text, room)
-      vim.api.nvim_echo({ { short, HIGHLIGHTS[level] } }, false, {})
-      return
-    end
+    show(level, text)
+  else
+    vim.notify(text, LEVELS[level] or LEVELS.info)
   end
-  vim.notify(text, LEVELS[level] or LEVELS.info)
 end
 
 local said = {}

@@ -130,6 +130,7 @@ end
 function M.follow(ev)
   local s, now = M.state, vim.uv.now()
   if ev.type == 'session_started' then
+    s.usage = nil
     s.session, s.model, s.mode, s.tools = ev.session, ev.model, ev.mode, ev.tools or {}
     s.scripted = scripted()
   elseif ev.type == 'turn_started' then

@@ -94,7 +94,7 @@ function View:put_body(out, cells)
     end
     for _, path in ipairs(r.paths or {}) do
       local name = text.line(vim.fn.fnamemodify(path, ':~:.'))
-      if not r.title:find(name, 1, true) then
+      if not (r.title:find(name, 1, true) or r.title:find(path, 1, true)) then
         put(out, '  ' .. text.cut(name, cells - 2), 'DcodeHint')
       end
     end

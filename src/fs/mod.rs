@@ -2,6 +2,7 @@
 //! a file is replaced without ever being half-written.
 
 pub mod atomic;
+pub mod below;
 pub mod cause;
 pub mod endings;
 pub mod nearest;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::fs::atomic;
 use crate::snapshot::error::SnapshotError;
-use crate::snapshot::manifest::After;
+use crate::snapshot::manifest::{After, Disk};
 use crate::snapshot::observe::{Above, above, observe};
 use crate::snapshot::restore::{DiskContent, Restoration};
 use crate::snapshot::store::SnapshotStore;
@@ -28,9 +28,13 @@ impl SnapshotStore {
     /// restoration was worked out stops it all; when one cannot be written, those before it are put
     /// back as they were.
     pub fn put_back(&self, restorations: &[Restoration]) -> Result<(), SnapshotError> {
-        let todo: Vec<&Restoration> = restorations.iter().filter(|r| r.disk.is_some()).collect();
-        for restoration in &todo {
+        let mut todo: Vec<&Restoration> = Vec::new();
+        for restoration in restorations.iter().filter(|r| r.disk.is_some()) {
             let found = observe(&restoration.path, None, self.blobs_for(&restoration.path)?)?;
+            // A folder that came again with the files in it.
+            if found.disk == Disk::Folder && matches!(restoration.disk, Some(DiskContent::Folder)) {
+                continue;
+            }
             let seen = After {
                 disk: restoration.now.disk.clone(),
                 buffer: None,
@@ -38,6 +42,7 @@ impl SnapshotStore {
             if !seen.still_is(&found) {
                 return Err(SnapshotError::ChangedMeanwhile(restoration.path.clone()));
             }
+            todo.push(restoration);
         }
         let wants: Vec<Want> = todo
             .iter()
@@ -100,10 +105,13 @@ fn clear(want: &Want) -> Result<(), SnapshotError> {
 
 /// Removes the folders that were not there, as far as nothing else lies in them.
 fn remove_folders(wants: &[&Want]) {
-    let folders: BTreeSet<&PathBuf> = wants
+    let folders: BTreeSet<&Path> = wants
         .iter()
         .filter_map(|want| match &want.disk {
-            DiskContent::Absent { missing } => Some(missing),
+            DiskContent::Absent { missing } => {
+                let missing = missing.iter().map(PathBuf::as_path);
+                Some(missing.chain(std::iter::once(want.path)))
+            }
             _ => None,
         })
         .flatten()

@@ -207,7 +207,8 @@ impl SnapshotStore {
             return Ok(Fit::Matches);
         }
         let mut seen = now.clone();
-        if file.folder_made && seen.disk == Disk::Folder {
+        let left_folder = file.expect.as_ref().is_some_and(|left| left.disk == Disk::Folder);
+        if file.folder_made && seen.disk == Disk::Folder && !left_folder {
             seen.disk = Disk::Absent { missing: Vec::new() };
         }
         let as_left = file

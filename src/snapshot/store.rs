@@ -1,6 +1,6 @@
 //! The steps of a session and what each found and left.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -43,6 +43,21 @@ impl Step {
             .iter()
             .map(|(_, entry)| entry)
             .filter(|entry| !entry.unchanged())
+    }
+
+    /// Adds what was found at a path, unless the step knows the path already; `false` = nothing changed.
+    fn take_up(&mut self, place: Place, fresh: Entry) -> bool {
+        match self.find(&fresh.path) {
+            None => self.files.push((place, fresh)),
+            Some((_, entry)) => match &entry.after {
+                Some(left) if left.still_is(&fresh.before) => return false,
+                // A call that changed nothing, and then somebody did: what they wrote is what to keep.
+                Some(_) if entry.unchanged() => *entry = fresh,
+                Some(_) => entry.interrupted = true,
+                None => return false,
+            },
+        }
+        true
     }
 
     fn find(&mut self, path: &Path) -> Option<(Place, &mut Entry)> {
@@ -150,14 +165,37 @@ impl SnapshotStore {
         path: &Path,
         buffer: Option<&BufferText>,
     ) -> Result<(), SnapshotError> {
-        if let Above::Blocked(through) = above(path)? {
-            return Err(SnapshotError::Unresolved {
-                path: path.to_owned(),
-                through,
-            });
+        self.capture_all(step, turn, [(path, buffer)])
+    }
+
+    /// [`SnapshotStore::capture`] of several paths, recorded together: all or none.
+    pub fn capture_all<'a>(
+        &self,
+        step: StepIx,
+        turn: TurnId,
+        files: impl IntoIterator<Item = (&'a Path, Option<&'a BufferText>)>,
+    ) -> Result<(), SnapshotError> {
+        let mut found = Vec::new();
+        for (path, buffer) in files {
+            if let Above::Blocked(through) = above(path)? {
+                return Err(SnapshotError::Unresolved {
+                    path: path.to_owned(),
+                    through,
+                });
+            }
+            let (place, dir) = self.layout.for_path(path)?;
+            let before = observe(path, buffer, &dir.blobs)?;
+            let path = path.to_owned();
+            found.push((
+                place,
+                Entry {
+                    path,
+                    before,
+                    after: None,
+                    interrupted: false,
+                },
+            ));
         }
-        let (place, dir) = self.layout.for_path(path)?;
-        let now = observe(path, buffer, &dir.blobs)?;
         let mut book = self.book();
         if !book.steps.contains_key(&step) && !book.log.undos.is_empty() {
             let mut log = book.log.clone();
@@ -169,58 +207,69 @@ impl SnapshotStore {
             turn,
             files: Vec::new(),
         });
-        let fresh = Entry {
-            path: path.to_owned(),
-            before: now,
-            after: None,
-            interrupted: false,
-        };
-        match changed.find(path) {
-            None => changed.files.push((place, fresh)),
-            Some((_, entry)) => match &entry.after {
-                Some(left) if left.still_is(&fresh.before) => return Ok(()),
-                // A call that changed nothing, and then somebody did: what they wrote is what to keep.
-                Some(_) if entry.unchanged() => *entry = fresh,
-                Some(_) => entry.interrupted = true,
-                None => return Ok(()),
-            },
+        let mut places = BTreeSet::new();
+        for (place, fresh) in found {
+            places.extend(changed.take_up(place, fresh).then_some(place));
         }
-        self.write(place, step, &changed)?;
-        book.steps.insert(step, changed);
+        for place in &places {
+            self.write(*place, step, &changed)?;
+        }
+        if !places.is_empty() {
+            book.steps.insert(step, changed);
+        }
         Ok(())
     }
 
     /// Records what `step` left at `path`, after each call that captured it, failed ones too.
     /// `buffer_text` is the text of the loaded buffer now. A path that was not captured is ignored.
     pub fn finish(&self, step: StepIx, path: &Path, buffer_text: Option<&str>) -> Result<(), SnapshotError> {
-        let captured = self
-            .book()
-            .steps
-            .get_mut(&step)
-            .and_then(|step| Some(step.find(path)?.0));
-        let Some(place) = captured else { return Ok(()) };
-        let dir = self.layout.dir(place)?;
-        let now = observe(path, None, &dir.blobs)?;
-        let buffer = buffer_text
-            .map(|text| dir.blobs.put(text.as_bytes()))
-            .transpose()?;
-        let after = After {
-            disk: now.disk,
-            buffer,
-        };
-        let mut book = self.book();
-        self.set_after(&mut book, step, path, after)
+        self.finish_all(step, [(path, buffer_text)])
     }
 
-    fn set_after(&self, book: &mut Book, ix: StepIx, path: &Path, after: After) -> Result<(), SnapshotError> {
+    /// [`SnapshotStore::finish`] of several paths, recorded together.
+    pub fn finish_all<'a>(
+        &self,
+        step: StepIx,
+        files: impl IntoIterator<Item = (&'a Path, Option<&'a str>)>,
+    ) -> Result<(), SnapshotError> {
+        let Some(mut changed) = self.book().steps.get(&step).cloned() else {
+            return Ok(());
+        };
+        let mut left = Vec::new();
+        for (path, buffer_text) in files {
+            let Some((place, _)) = changed.find(path) else {
+                continue;
+            };
+            let dir = self.layout.dir(place)?;
+            let disk = observe(path, None, &dir.blobs)?.disk;
+            let buffer = buffer_text
+                .map(|text| dir.blobs.put(text.as_bytes()))
+                .transpose()?;
+            left.push((path, After { disk, buffer }));
+        }
+        let mut book = self.book();
+        self.set_after(&mut book, step, left)
+    }
+
+    fn set_after<'a>(
+        &self,
+        book: &mut Book,
+        ix: StepIx,
+        left: impl IntoIterator<Item = (&'a Path, After)>,
+    ) -> Result<(), SnapshotError> {
         let Some(mut step) = book.steps.get(&ix).cloned() else {
             return Ok(());
         };
-        let Some((place, entry)) = step.find(path) else {
-            return Ok(());
-        };
-        entry.after = Some(after);
-        self.write(place, ix, &step)?;
+        let mut places = BTreeSet::new();
+        for (path, after) in left {
+            if let Some((place, entry)) = step.find(path) {
+                entry.after = Some(after);
+                places.insert(place);
+            }
+        }
+        for place in places {
+            self.write(place, ix, &step)?;
+        }
         book.steps.insert(ix, step);
         Ok(())
     }
@@ -323,7 +372,7 @@ impl SnapshotStore {
                 && after.still_is(&file.before)
                 && after != left
             {
-                self.set_after(book, ix, &path, left)?;
+                self.set_after(book, ix, [(path.as_path(), left)])?;
             }
         }
         Ok(())

@@ -11,6 +11,7 @@ use crate::permission::gate::ReadFilter;
 use crate::permission::judge::Shown;
 use crate::tools::apply_patch::ApplyPatch;
 use crate::tools::bash::Bash;
+use crate::tools::delete::Delete;
 use crate::tools::edit_file::EditFile;
 use crate::tools::grep::Grep;
 use crate::tools::ls::Ls;
@@ -67,7 +68,12 @@ pub fn registry(services: Services) -> Registry {
     registry.add(ReadFile::new(Arc::clone(&backend), Arc::clone(&seen)));
     registry.add(WriteFile::new(Arc::clone(&backend), Arc::clone(&seen)));
     registry.add(EditFile::new(Arc::clone(&backend), Arc::clone(&seen)));
-    registry.add(ApplyPatch::new(Arc::clone(&backend), seen, may_delete));
+    registry.add(ApplyPatch::new(
+        Arc::clone(&backend),
+        Arc::clone(&seen),
+        may_delete,
+    ));
+    registry.add(Delete::new(Arc::clone(&backend), seen));
     registry.add(Ls::new(
         backend,
         Arc::new(move |path| named.shown(path) != Shown::Nothing),

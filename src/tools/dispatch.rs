@@ -1,5 +1,6 @@
 //! The one way in: parse, permit, snapshot, run, offload. Tools do none of it themselves.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -182,58 +183,56 @@ impl Dispatcher {
             held = self.locks.acquire(paths.clone()) => held,
             () = ctx.cancel.cancelled() => return (Err(ToolError::Cancelled), Duration::ZERO),
         };
-        for path in &paths {
-            if let Err(error) = self.capture(place, path).await {
-                return (Err(error), Duration::ZERO);
-            }
+        if let Err(error) = self.capture(place, &paths).await {
+            return (Err(error), Duration::ZERO);
         }
         let clock = scope::clock();
         let started = clock.worked();
         let result = limits::run(prepared, ctx, place.limit, &clock).await;
         let elapsed = clock.worked().saturating_sub(started);
         // Also after a stop: without the state that the call left, undo could not know it for ours.
-        scope::tidying(async {
-            for path in &paths {
-                self.finish(place, path).await;
-            }
-        })
-        .await;
+        scope::tidying(self.finish(place, &paths)).await;
         (result, elapsed)
     }
 
-    async fn capture(&self, place: Place, path: &Path) -> Result<(), ToolError> {
-        let buffer = self.editor.read_buffer(path).await.map_err(|error| match error {
-            EditorError::Cancelled => ToolError::Cancelled,
-            other => ToolError::Reply(other.to_string()),
-        })?;
-        let (store, at) = (Arc::clone(&self.snapshots), path.to_owned());
+    async fn capture(&self, place: Place, paths: &[PathBuf]) -> Result<(), ToolError> {
+        let mut found = Vec::with_capacity(paths.len());
+        for path in paths {
+            let buffer = self.editor.read_buffer(path).await.map_err(|error| match error {
+                EditorError::Cancelled => ToolError::Cancelled,
+                other => ToolError::Reply(other.to_string()),
+            })?;
+            found.push((path.clone(), buffer));
+        }
+        let store = Arc::clone(&self.snapshots);
         let captured = tokio::task::spawn_blocking(move || {
-            store
-                .capture(place.step, place.turn, &at, buffer.as_ref())
-                .map_err(|error| error.to_string())
+            let files = found
+                .iter()
+                .map(|(path, buffer)| (path.as_path(), buffer.as_ref()));
+            let captured = store.capture_all(place.step, place.turn, files);
+            captured.map_err(|error| error.to_string())
         });
         let captured = captured.await.unwrap_or_else(|error| Err(error.to_string()));
         captured.map_err(|error| {
             ToolError::Reply(format!(
-                "{} was not changed, because it could not be kept for undo: {error}",
-                path.display()
+                "Nothing was changed, because it could not be kept for undo: {error}"
             ))
         })
     }
 
-    async fn finish(&self, place: Place, path: &Path) {
-        // Where the state afterwards is not known, undo refuses this file with words, unless it holds what
-        // it held before.
-        let Ok(buffer) = self.editor.read_buffer(path).await else {
-            return;
-        };
-        let (store, at) = (Arc::clone(&self.snapshots), path.to_owned());
+    async fn finish(&self, place: Place, paths: &[PathBuf]) {
+        let mut found = Vec::with_capacity(paths.len());
+        for path in paths {
+            // Where the state afterwards is not known, undo refuses this file with words, unless it holds
+            // what it held before.
+            if let Ok(buffer) = self.editor.read_buffer(path).await {
+                found.push((path.clone(), buffer.map(|buffer| buffer.text)));
+            }
+        }
+        let store = Arc::clone(&self.snapshots);
         let done = tokio::task::spawn_blocking(move || {
-            store.finish(
-                place.step,
-                &at,
-                buffer.as_ref().map(|buffer| buffer.text.as_str()),
-            )
+            let files = found.iter().map(|(path, text)| (path.as_path(), text.as_deref()));
+            store.finish_all(place.step, files)
         });
         let _ = done.await;
     }
@@ -280,7 +279,7 @@ fn approval(
     verdict: &Verdict,
     diff: Option<String>,
 ) -> Approval {
-    let paths = changed_paths(prepared);
+    let paths = outermost(changed_paths(prepared));
     Approval {
         tool: tool.name().into(),
         title: prepared.title.clone(),
@@ -292,4 +291,12 @@ fn approval(
         choices: verdict.choices.clone(),
         pattern: verdict.pattern.clone(),
     }
+}
+
+/// The paths that lie in no other one of them: of a directory that goes its name says it all, and the
+/// preview lists what is in it.
+fn outermost(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let all: HashSet<PathBuf> = paths.iter().cloned().collect();
+    let within = |path: &Path| path.ancestors().skip(1).any(|above| all.contains(above));
+    paths.into_iter().filter(|path| !within(path)).collect()
 }

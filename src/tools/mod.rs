@@ -9,6 +9,7 @@ pub mod apply_patch;
 pub mod args;
 pub mod bash;
 pub mod builtin;
+pub mod delete;
 pub mod dispatch;
 pub mod edit_file;
 mod file_pages;

@@ -50,6 +50,11 @@ impl FakeEditor {
         self.state.lock().unwrap().surprises.push(surprise);
     }
 
+    /// Closes all buffers; what was typed is gone.
+    pub fn close_all(&self) {
+        self.state.lock().unwrap().buffers.clear();
+    }
+
     /// The text of a buffer.
     pub fn text(&self, path: &Path) -> String {
         self.state.lock().unwrap().buffers[path].text.clone()

@@ -257,7 +257,7 @@ async fn deletions_take_file_link_buffer_and_empty_folder() {
         .await
         .unwrap();
     assert_eq!(project.names(), ["target"]);
-    assert_eq!(project.editor.text(&open), "\n");
+    assert_eq!(project.editor.text(&open), "");
     assert!(project.editor.batches()[0].files[0].deleted);
     assert!(applied.iter().all(|file| file.text.is_none()));
     let error = project.apply(vec![delete(&file)]).await.unwrap_err();

@@ -21,6 +21,8 @@ mod agent;
 mod architecture;
 // Layers of configuration, from real files.
 mod config;
+// Tools behind gate and snapshot, and undo: delete, apply_patch.
+mod dispatched;
 // edit_file against the cases of tests/fixtures/edit.
 mod edit_cases;
 // Buffers without an editor; used by the tests of everything that reads or writes files.

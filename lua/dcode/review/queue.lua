@@ -146,6 +146,17 @@ function M.push(id, batch)
   watch()
 end
 
+--- The person stops everything: no batch that waits is made any more. Answered before the engine hears
+--- of the stop, so that no batch is made between the two.
+function M.drop()
+  local dropped = waiting
+  waiting = {}
+  for _, one in ipairs(dropped) do
+    answer(one.id, { kind = 'refused', stale = false, message = 'The turn was stopped.' })
+  end
+  watch()
+end
+
 --- A request is void: its batch is not made any more.
 ---@param id integer
 function M.closed(id)

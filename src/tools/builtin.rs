@@ -13,7 +13,7 @@ use crate::tools::apply_patch::ApplyPatch;
 use crate::tools::bash::Bash;
 use crate::tools::delete::Delete;
 use crate::tools::edit_file::EditFile;
-use crate::tools::grep::Grep;
+use crate::tools::grep::{Grep, MayShow};
 use crate::tools::ls::Ls;
 use crate::tools::question::Question;
 use crate::tools::read_file::ReadFile;
@@ -53,6 +53,7 @@ pub fn registry(services: Services) -> Registry {
     } = services;
     let seen = Arc::new(SeenFiles::default());
     let (named, shown) = (reads.clone(), reads);
+    let may_show: MayShow = Arc::new(move |path| shown.shown(path) == Shown::Content);
     let unsaved = move || -> BoxFuture<'static, Vec<(PathBuf, String)>> {
         let editor = Arc::clone(&editor);
         Box::pin(async move {
@@ -67,7 +68,7 @@ pub fn registry(services: Services) -> Registry {
     let mut registry = Registry::default();
     registry.add(ReadFile::new(Arc::clone(&backend), Arc::clone(&seen)));
     registry.add(WriteFile::new(Arc::clone(&backend), Arc::clone(&seen)));
-    registry.add(EditFile::new(Arc::clone(&backend), Arc::clone(&seen)));
+    registry.add(EditFile::new(Arc::clone(&backend), Arc::clone(&seen)).hiding(Arc::clone(&may_show)));
     registry.add(ApplyPatch::new(
         Arc::clone(&backend),
         Arc::clone(&seen),
@@ -78,10 +79,7 @@ pub fn registry(services: Services) -> Registry {
         backend,
         Arc::new(move |path| named.shown(path) != Shown::Nothing),
     ));
-    registry.add(Grep::new(
-        Arc::new(unsaved),
-        Arc::new(move |path| shown.shown(path) == Shown::Content),
-    ));
+    registry.add(Grep::new(Arc::new(unsaved), may_show));
     registry.add(bash);
     registry.add(TodoWrite::new(plan));
     registry.add(Question::new(human));

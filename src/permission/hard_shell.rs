@@ -40,32 +40,35 @@ const COPIERS: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp"];
 
 /// Words of `find` that narrow nothing down that matters.
 const FIND_ALL: &[&str] = &[
-    "-delete",
-    "-depth",
-    "-d",
-    "-xdev",
-    "-mount",
-    "-exec",
-    "-execdir",
-    "-ok",
-    "-okdir",
-    "-print",
-    "-print0",
-    "-ls",
-    "-true",
+    "-delete", "-depth", "-d", "-xdev", "-mount", "-exec", "-execdir", "-ok", "-okdir", "-print", "-print0",
+    "-ls", "-true", "-follow", "-noleaf", "-a", "-and", "(", ")", "+", ";", "{}",
+];
+
+/// Tests of `find` that narrow nothing down, with their value.
+const FIND_LOOSE: &[&str] = &[
     "-type",
-    "f",
-    "d",
-    "l",
     "-mindepth",
     "-maxdepth",
-    "-a",
-    "-o",
-    "-or",
-    "-and",
-    "(",
-    ")",
+    "-user",
+    "-uid",
+    "-links",
+    "-fstype",
 ];
+
+/// Tests of `find` by name: they narrow something down unless their pattern is all stars.
+const FIND_NAMES: &[&str] = &[
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+];
+
+/// Programs that unpack into a folder.
+const UNPACKERS: &[&str] = &["tar", "gtar", "bsdtar", "unzip", "cpio", "7z", "pax"];
 
 /// Judges a line: the first command that a hard rule refuses.
 pub fn line(ground: &Ground, naming: &Naming<'_>, analysis: &Analysis) -> Option<Finding> {
@@ -96,8 +99,25 @@ impl Judge<'_> {
         if REMOVERS.contains(&program) {
             return operands.iter().find_map(|word| self.removes(command, word));
         }
-        if program == "find" {
+        if program == "find" || program == "gfind" {
             return self.find(command);
+        }
+        if matches!(program, "tar" | "gtar" | "bsdtar" | "zip") && takes_away(command) {
+            let taken = operands.iter().find_map(|word| self.removes(command, word));
+            if taken.is_some() {
+                return taken;
+            }
+        }
+        if UNPACKERS.contains(&program) && unpacks(program, command) {
+            let mut places = self.naming.command(command).into_iter().map(|named| named.real);
+            let bases = self.naming.bases().iter().cloned();
+            if places
+                .by_ref()
+                .chain(bases)
+                .any(|place| self.ground.is_beside_protected(&place))
+            {
+                return Some(protected(command));
+            }
         }
         if program == "dd" {
             let outputs = command.words.iter().filter(|word| word.text.starts_with("of="));
@@ -122,24 +142,32 @@ impl Judge<'_> {
     }
 
     fn copies(&self, command: &SimpleCommand, program: &str, operands: &[&Word]) -> Option<Finding> {
-        let into = command
-            .words
-            .iter()
-            .enumerate()
-            .find_map(|(at, word)| match word.text.as_str() {
-                "-t" | "--target-directory" => command.words.get(at + 1),
-                text if text.starts_with("--target-directory=") => Some(word),
-                _ => None,
-            });
-        let (target, sources) = match (into, operands.split_last()) {
-            (Some(into), _) => (into, operands),
-            (None, Some((last, sources))) => (*last, sources),
+        let into = (program != "rsync" && program != "scp")
+            .then(|| target_option(command))
+            .flatten();
+        let all = operands;
+        let (target, sources): (&Word, Vec<&Word>) = match (&into, all.split_last()) {
+            (Some(into), _) => (into, all.iter().copied().filter(|word| *word != into).collect()),
+            (None, Some((last, sources))) => (*last, sources.to_vec()),
             (None, None) => return None,
         };
+        if links(program, command) {
+            // Another name for a protected file: what is written there is written here.
+            let linked = operands.iter().flat_map(|word| self.naming.word(word));
+            let ours = |named: Named| {
+                named
+                    .paths()
+                    .into_iter()
+                    .any(|path| self.ground.is_protected(path) || self.ground.is_beside_protected(path))
+            };
+            if linked.into_iter().any(ours) {
+                return Some(protected(command));
+            }
+        }
         let moved = (program == "mv")
             .then(|| sources.iter().find_map(|word| self.removes(command, word)))
             .flatten();
-        let mirrored = command.words.iter().any(|word| word.text.starts_with("--delete"));
+        let mirrored = command.words.iter().any(|word| word.text.starts_with("--del"));
         let emptied = (program == "rsync" && mirrored)
             .then(|| self.removes(command, target))
             .flatten();
@@ -150,10 +178,23 @@ impl Judge<'_> {
                 // `cp x ~/.deepseek/` writes below the folder that is named.
                 let name = |word: &&Word| Path::new(&word.text).file_name().map(ToOwned::to_owned);
                 let names: Vec<_> = sources.iter().filter_map(name).collect();
+                let held: Vec<Named> = sources.iter().flat_map(|word| self.naming.word(word)).collect();
+                let whole = copies_folders(program, command);
                 let lands = |named: &Named| {
-                    names
-                        .iter()
-                        .any(|name| self.ground.is_protected(&named.real.join(name)))
+                    let by_name = names.iter().any(|name| {
+                        let place = named.real.join(name);
+                        self.ground.is_protected(&place)
+                            || (whole
+                                && held
+                                    .iter()
+                                    .any(|from| self.ground.covers_protected(&from.real, &place)))
+                    });
+                    let beside = self.ground.is_beside_protected(&named.real);
+                    let merged = || {
+                        held.iter()
+                            .any(|from| self.ground.covers_protected(&from.real, &named.real))
+                    };
+                    by_name || (whole && (beside || merged()))
                 };
                 self.naming
                     .word(target)
@@ -165,42 +206,32 @@ impl Judge<'_> {
 
     /// `find PLACE -delete` with nothing that narrows it down removes the place.
     fn find(&self, command: &SimpleCommand) -> Option<Finding> {
-        let texts: Vec<&str> = command
-            .words
-            .iter()
-            .skip(1)
-            .map(|word| word.text.as_str())
-            .collect();
-        let first_option = texts
-            .iter()
-            .position(|text| text.starts_with(['-', '(', '!']))
-            .unwrap_or(texts.len());
-        let removes = texts.iter().enumerate().any(|(at, text)| {
-            let runs = ["-exec", "-execdir", "-ok", "-okdir"].contains(text);
-            *text == "-delete" || (runs && texts.get(at + 1).is_some_and(|next| is_remover(next)))
-        });
-        let end = texts
-            .iter()
-            .position(|text| text.starts_with("-exec") || text.starts_with("-ok"));
-        let tests = texts
-            .get(first_option..end.unwrap_or(texts.len()))
-            .unwrap_or_default();
-        let narrowed = tests
-            .iter()
-            .any(|text| !FIND_ALL.contains(text) && text.parse::<u32>().is_err());
-        if !removes || narrowed {
+        let (texts, start, first_option) = find_parts(command);
+        let is_action = |at: usize, text: &str| {
+            let runs = FIND_RUNS.contains(&text);
+            text == "-delete" || (runs && texts.get(at + 1).is_some_and(|next| is_remover(next)))
+        };
+        let removes = texts.iter().enumerate().any(|(at, text)| is_action(at, text));
+        if !removes || is_narrowed(texts.get(first_option..).unwrap_or_default()) {
             return None;
         }
-        let places = command.words.iter().skip(1).take(first_option);
+        self.find_places(command, start, first_option)
+            .iter()
+            .find_map(|named| self.removes_path(command, named))
+    }
+
+    /// The places that a `find` looks below.
+    fn find_places(&self, command: &SimpleCommand, start: usize, first_option: usize) -> Vec<Named> {
+        let places = command.words.iter().skip(1 + start).take(first_option - start);
         let mut named: Vec<Named> = places.flat_map(|word| self.naming.word(word)).collect();
-        if first_option == 0 {
+        if first_option == start {
             named.extend(self.naming.bases().iter().map(|base| Named {
                 text: ".".to_owned(),
                 entry: base.clone(),
                 real: base.clone(),
             }));
         }
-        named.iter().find_map(|named| self.removes_path(command, named))
+        named
     }
 
     /// `echo / | xargs rm -rf`: the words of the line are what is removed. The working directory is left
@@ -214,6 +245,19 @@ impl Judge<'_> {
             through && command.program.as_deref().is_some_and(is_remover)
         };
         let remover = analysis.commands.iter().find(fed)?;
+        let finds = |command: &&SimpleCommand| matches!(command.program.as_deref(), Some("find" | "gfind"));
+        let all_found = analysis.commands.iter().filter(finds).find_map(|command| {
+            let (texts, start, first_option) = find_parts(command);
+            if is_narrowed(texts.get(first_option..).unwrap_or_default()) {
+                return None;
+            }
+            self.find_places(command, start, first_option)
+                .iter()
+                .find_map(|named| self.removes_path(remover, named))
+        });
+        if all_found.is_some() {
+            return all_found;
+        }
         let words = analysis
             .commands
             .iter()
@@ -238,13 +282,20 @@ impl Judge<'_> {
         if let Some(vital) = self.ground.vital(&named.entry) {
             return Some(refuse_removal(command, named, vital));
         }
-        (self.ground.is_protected(&named.entry) || self.ground.holds_protected(&named.entry))
+        (self.ground.is_protected_name(&named.entry) || self.ground.holds_protected(&named.entry))
             .then(|| protected(command))
     }
 
     /// `rm -rf /*`, `rm -rf ~/*`, and a pattern that takes `.git` with it.
     fn everything_in(&self, command: &SimpleCommand, word: &Word) -> Option<Finding> {
-        let text = self.naming.expand(&word.text);
+        let texts = self.naming.fill(word).texts;
+        texts
+            .iter()
+            .find_map(|text| self.everything_at(command, word, text))
+    }
+
+    fn everything_at(&self, command: &SimpleCommand, word: &Word, text: &str) -> Option<Finding> {
+        let text = self.naming.expand(text);
         let (folder, pattern) = text.rsplit_once('/').unwrap_or(("", &text));
         if !pattern.contains(['*', '?', '{', '[']) {
             return None;
@@ -285,6 +336,161 @@ impl Judge<'_> {
             })
         })
     }
+}
+
+/// Actions of `find` that run a program.
+const FIND_RUNS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+
+/// The words of a `find` without its name, where its places begin, and where its tests do.
+fn find_parts(command: &SimpleCommand) -> (Vec<&str>, usize, usize) {
+    let texts: Vec<&str> = command
+        .words
+        .iter()
+        .skip(1)
+        .map(|word| word.text.as_str())
+        .collect();
+    let mut start = 0;
+    while let Some(text) = texts.get(start) {
+        let skipped = match *text {
+            "-H" | "-L" | "-P" | "--" => 1,
+            "-D" => 2,
+            text if text.starts_with("-O") => 1,
+            _ => break,
+        };
+        start += skipped;
+    }
+    let start = start.min(texts.len());
+    let end = (start..texts.len())
+        .find(|at| {
+            texts
+                .get(*at)
+                .is_some_and(|text| text.starts_with(['-', '(', '!']))
+        })
+        .unwrap_or(texts.len());
+    (texts, start, end)
+}
+
+/// Whether tests of `find` narrow down what its action meets: in each part between `-o` that has an action.
+/// What a test excludes (`! -name x`) is little beside what it leaves.
+fn is_narrowed(tests: &[&str]) -> bool {
+    let acts = |part: &&[&str]| {
+        part.iter()
+            .any(|text| *text == "-delete" || FIND_RUNS.contains(text) || text.starts_with("-print"))
+    };
+    let parts: Vec<&[&str]> = tests.split(|text| matches!(*text, "-o" | "-or" | ",")).collect();
+    let mut with_action = parts.iter().copied().filter(acts).peekable();
+    if with_action.peek().is_none() {
+        return parts.into_iter().all(part_is_narrowed);
+    }
+    with_action.all(part_is_narrowed)
+}
+
+fn part_is_narrowed(part: &[&str]) -> bool {
+    let mut words = part.iter();
+    let mut negated = false;
+    while let Some(text) = words.next() {
+        if matches!(*text, "!" | "-not") {
+            negated = true;
+            continue;
+        }
+        if FIND_RUNS.contains(text) {
+            // Its words are no tests.
+            words.by_ref().find(|text| matches!(**text, ";" | "+"));
+        } else if FIND_LOOSE.contains(text) {
+            words.next();
+        } else if FIND_NAMES.contains(text) {
+            let pattern = words.next().copied().unwrap_or_default();
+            let all = pattern.chars().all(|char| "*?./[]".contains(char));
+            if !negated && !all {
+                return true;
+            }
+        } else if text.starts_with('-') && !FIND_ALL.contains(text) {
+            if !negated {
+                return true;
+            }
+            words.next();
+        }
+        negated = false;
+    }
+    false
+}
+
+/// The value of `-t`, joined, in a cluster or under an abbreviated name.
+fn target_option(command: &SimpleCommand) -> Option<Word> {
+    let part = |word: &Word, text: &str| Word {
+        text: text.to_owned(),
+        ..word.clone()
+    };
+    command.words.iter().enumerate().skip(1).find_map(|(at, word)| {
+        let next = || command.words.get(at + 1).cloned();
+        if let Some(long) = word.text.strip_prefix("--") {
+            let (name, value) = match long.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (long, None),
+            };
+            let is_target = !name.is_empty() && "target-directory".starts_with(name);
+            return is_target
+                .then(|| value.map(|value| part(word, value)).or_else(next))
+                .flatten();
+        }
+        let letters = word.text.strip_prefix('-')?;
+        // A letter before it that takes a value: what follows is that value.
+        let (before, value) = letters.split_once('t')?;
+        if before.contains(['S', 'm', 'o', 'g']) {
+            return None;
+        }
+        if value.is_empty() {
+            next()
+        } else {
+            Some(part(word, value))
+        }
+    })
+}
+
+/// Whether a long option or a letter of a cluster is among the words.
+fn has_option(command: &SimpleCommand, letters: &[char], long: &[&str]) -> bool {
+    command.words.iter().skip(1).any(|word| {
+        if let Some(name) = word.text.strip_prefix("--") {
+            let name = name.split('=').next().unwrap_or_default();
+            return !name.is_empty() && long.iter().any(|long| long.starts_with(name));
+        }
+        word.text.starts_with('-') && word.text.contains(letters)
+    })
+}
+
+/// Whether it makes another name for a file, not a copy and not a link by name.
+fn links(program: &str, command: &SimpleCommand) -> bool {
+    match program {
+        "ln" => !has_option(command, &['s'], &["symbolic"]),
+        "cp" => has_option(command, &['l'], &["link"]),
+        "rsync" => command.words.iter().any(|word| word.text.starts_with("--link")),
+        _ => false,
+    }
+}
+
+fn copies_folders(program: &str, command: &SimpleCommand) -> bool {
+    match program {
+        "cp" => has_option(command, &['r', 'R', 'a'], &["recursive", "archive"]),
+        "rsync" | "scp" => has_option(command, &['r', 'a'], &["recursive", "archive"]),
+        "mv" => true,
+        _ => false,
+    }
+}
+
+/// `tar --remove-files`, `zip -m`: what goes into the archive is removed.
+fn takes_away(command: &SimpleCommand) -> bool {
+    if command.program.as_deref() == Some("zip") {
+        return has_option(command, &['m'], &["move"]);
+    }
+    command.words.iter().any(|word| word.text.starts_with("--remove"))
+}
+
+fn unpacks(program: &str, command: &SimpleCommand) -> bool {
+    if !program.contains("tar") {
+        return true;
+    }
+    let bundled = command.words.get(1).is_some_and(|word| word.text.contains('x'));
+    bundled || has_option(command, &['x'], &["extract", "get"])
 }
 
 fn is_remover(program: &str) -> bool {

@@ -2,16 +2,32 @@
 
 use crate::config::layer::Sourced;
 use crate::config::rules::{Operation, RuleMode};
+use crate::permission::decision::Decision;
 use crate::permission::explain::rule_at;
 use crate::permission::finding::{Finding, Key};
 use crate::permission::fs_rules::FsRules;
 use crate::permission::named::{Named, Naming};
 use crate::permission::secret::Secrets;
 use crate::permission::shell_rules::{Say, ShellRules};
-use crate::shell::command::{Class, SimpleCommand, Unparsable};
+use crate::permission::unnamed;
+use crate::shell::command::{Analysis, Class, RedirectKind, SimpleCommand, Unparsable, Word, WordKind};
 
 const TIER: &str = "tier";
 const RULE: &str = "rule";
+
+/// Programs that change the files among their operands: an allow rule for one of them does not speak of
+/// files outside.
+const FILE_CHANGERS: &[&str] = &[
+    "cp", "mv", "install", "ln", "rsync", "scp", "mkdir", "touch", "tee", "truncate", "rm", "rmdir",
+    "unlink", "shred", "tar", "zip", "unzip", "gzip", "gunzip", "bzip2", "xz", "zstd", "split", "csplit",
+    "patch", "chmod", "chown", "chgrp", "dd", "sed", "gsed", "mkfifo", "sort", "find",
+];
+
+/// Of these, the ones that only read all operands but the last.
+const COPIERS: &[&str] = &["cp", "install", "ln", "rsync", "scp"];
+
+/// Programs that remove what they name, so that an unknown operand may be anything.
+const REMOVERS: &[&str] = &["rm", "rmdir", "unlink", "shred", "srm", "mv", "trash"];
 
 /// What lines are judged with.
 #[derive(Clone, Copy)]
@@ -27,18 +43,30 @@ pub struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Judges one simple command.
-    pub fn command(&self, naming: &Naming<'_>, command: &SimpleCommand) -> Finding {
-        let finding = self.by_rule(command).unwrap_or_else(|| self.by_class(command));
-        match self.named(naming, command) {
-            Some(named) => finding.join(named),
-            None => finding,
-        }
+    /// Judges one simple command of a line.
+    pub fn command(&self, naming: &Naming<'_>, analysis: &Analysis, command: &SimpleCommand) -> Finding {
+        let say = self.rules.judge(command);
+        let beyond = match &say {
+            Say::Allow(entry) if command.class > Class::Read => beyond(naming, command, entry),
+            _ => None,
+        };
+        let finding = self
+            .by_rule(say, command)
+            .unwrap_or_else(|| self.by_class(command));
+        let more = [
+            beyond,
+            repository(naming, command),
+            self.named(naming, command),
+            self.unnamed(naming, analysis, command),
+        ];
+        let finding = more.into_iter().flatten().fold(finding, Finding::join);
+        let is_open = finding.decision == Decision::Ask && may_remove_anything(naming, command);
+        if is_open { finding.sticking() } else { finding }
     }
 
-    fn by_rule(&self, command: &SimpleCommand) -> Option<Finding> {
+    fn by_rule(&self, say: Say, command: &SimpleCommand) -> Option<Finding> {
         let text = &command.text;
-        match self.rules.judge(command) {
+        match say {
             Say::Deny(entry) => Some(Finding::deny(
                 RULE,
                 bash_rule("deny", &entry),
@@ -146,9 +174,52 @@ impl Lines<'_> {
                 .find(|word| !word.text.starts_with('-'));
             named.retain(|named| program.is_none_or(|word| !word.text.ends_with(&named.text)));
         }
-        named
+        let found = named
             .iter()
-            .find_map(|named| self.secret(command, named).or_else(|| self.ruled(command, named)))
+            .find_map(|named| self.secret(command, named).or_else(|| self.ruled(command, named)));
+        // `.e${X}nv`: what the line does not set may be nothing.
+        let emptied = || {
+            naming
+                .emptied(command)
+                .iter()
+                .find_map(|named| self.secret(command, named))
+        };
+        found.or_else(emptied).or_else(|| {
+            let in_proc = |word: &&Word| {
+                let filled = naming.fill(word);
+                let texts = filled.texts.iter().chain(&filled.emptied);
+                let bases = naming.bases();
+                let open = |path: std::path::PathBuf| {
+                    path.starts_with("/proc") && path.to_string_lossy().contains(['$', '`', '*', '?', '['])
+                };
+                texts
+                    .into_iter()
+                    .any(|text| bases.iter().any(|base| open(base.join(text))))
+            };
+            let targets = command
+                .redirects
+                .iter()
+                .filter_map(|redirect| redirect.target.as_ref());
+            let word = command.words.iter().skip(1).chain(targets).find(in_proc)?;
+            Some(Finding::ask(
+                TIER,
+                "a command that names files of processes by a pattern or a variable is asked",
+                format!(
+                    "`{}` may be the environment of a process, which holds keys.",
+                    word.text
+                ),
+            ))
+        })
+    }
+
+    /// A secret file that it shows without naming it.
+    fn unnamed(&self, naming: &Naming<'_>, analysis: &Analysis, command: &SimpleCommand) -> Option<Finding> {
+        let path = unnamed::shown(naming, self.secrets, analysis, command)?;
+        Some(Finding::ask(
+            TIER,
+            "a command that shows files it does not name is asked where one of them looks like a secret",
+            format!("`{}` may show what {} holds.", command.text, path.display()),
+        ))
     }
 
     fn secret(&self, command: &SimpleCommand, named: &Named) -> Option<Finding> {
@@ -201,6 +272,99 @@ impl Lines<'_> {
     }
 }
 
+/// An allow rule speaks of a command, not of every place it could be done in: a path in a git folder or
+/// outside of the working directory is asked, unless the rule names it.
+fn beyond(naming: &Naming<'_>, command: &SimpleCommand, entry: &Sourced<String>) -> Option<Finding> {
+    let everything = matches!(entry.value.as_str(), "*" | "shell_allow_list = all");
+    if everything || command.program.as_deref() == Some("git") {
+        return None;
+    }
+    let program = command.program.as_deref().unwrap_or_default();
+    // `-S` is for one who is not there to be asked: only git folders count.
+    let counts_outside = FILE_CHANGERS.contains(&program) && !entry.value.starts_with("shell_allow_list");
+    let arguments: Vec<&Word> = command.words.iter().skip(1).collect();
+    let last = arguments.iter().rposition(|word| !word.text.starts_with('-'));
+    let is_target = |at: usize, word: &Word| {
+        let follows = at
+            .checked_sub(1)
+            .and_then(|before| arguments.get(before))
+            .is_some_and(|before| before.text.starts_with("-t") || before.text.starts_with("--t"));
+        !COPIERS.contains(&program) || Some(at) == last || follows || word.text.starts_with('-')
+    };
+    let is_named = |word: &Word| entry.value.split_whitespace().any(|part| part == word.text);
+    let ground = naming.ground();
+    let meets = |named: &Named| {
+        named.paths().into_iter().any(|path| {
+            ground.is_git(path) || (counts_outside && !ground.is_workplace(path) && !path.starts_with("/dev"))
+        })
+    };
+    let words = arguments.iter().enumerate();
+    let (_, word) = words
+        .filter(|(at, word)| is_target(*at, word) && !is_named(word))
+        .find(|(_, word)| naming.word(word).iter().any(meets))?;
+    Some(Finding::ask(
+        TIER,
+        "a rule for a command does not cover writing in .git or outside, unless it names the path",
+        format!(
+            "`{}` of `{}` lies in a git folder or outside.",
+            word.text, command.text
+        ),
+    ))
+}
+
+/// git in a folder that only looks like a repository: its config can run programs.
+fn repository(naming: &Naming<'_>, command: &SimpleCommand) -> Option<Finding> {
+    if command.program.as_deref() != Some("git") {
+        return None;
+    }
+    let foreign = naming
+        .bases()
+        .iter()
+        .find(|base| naming.ground().is_foreign_git(base));
+    let reason = match foreign {
+        Some(folder) => format!(
+            "{} lies in a folder that git takes for a repository; its config can run programs.",
+            folder.display()
+        ),
+        None if naming.is_lost() => "git runs in a folder that the line computes.".to_owned(),
+        None => return None,
+    };
+    Some(Finding::ask(
+        TIER,
+        "git in a folder that is not known is asked",
+        reason,
+    ))
+}
+
+/// Whether it removes what the shell computes, or runs a program whose name the shell computes: a hard rule
+/// cannot be ruled out.
+fn may_remove_anything(naming: &Naming<'_>, command: &SimpleCommand) -> bool {
+    let Some(program) = command.program.as_deref() else {
+        return !command.words.is_empty();
+    };
+    // What `find` hands over was judged with it.
+    let found = command
+        .wrapped_by
+        .last()
+        .is_some_and(|wrapper| wrapper == "find" || wrapper == "gfind");
+    let is_open = |word: &Word| {
+        let filled = naming.fill(word);
+        let is_fed = word.kind == WordKind::Dynamic && !word.text.contains(['$', '`']);
+        (is_fed && !found) || filled.computed || filled.foreign
+    };
+    REMOVERS.contains(&program) && command.words.iter().skip(1).any(is_open)
+}
+
+/// A line whose patterns meet more files than were looked at.
+pub fn too_many_files() -> Finding {
+    Finding::ask(
+        TIER,
+        "a line with patterns that meet very many files is asked each time",
+        "The patterns of the line meet so many files that what it names is not known.",
+    )
+    .sticking()
+}
+
 /// A line that cannot be judged: whatever its commands, it is asked, and the answer is not kept.
 pub fn unparsable(why: &Unparsable) -> Finding {
     Finding::ask(
@@ -221,10 +385,18 @@ fn asked_by_class(command: &SimpleCommand) -> String {
     }
 }
 
-/// An answer to a rule that asks covers the very same command, and only until the session ends.
+/// An answer to a rule that asks covers the very same command, and only until the session ends. What has no
+/// pattern is never the same twice, and neither is a command with a here-document: its text is not in the
+/// key.
 fn remember_exactly(finding: Finding, command: &SimpleCommand) -> Finding {
-    let literal = command.words.iter().all(crate::shell::command::Word::is_literal);
-    let known = literal && command.uncovered.is_empty() && command.class != Class::Destructive;
+    let literal = command.words.iter().all(Word::is_literal);
+    let fed = command.redirects.iter().any(|redirect| {
+        matches!(
+            redirect.kind,
+            RedirectKind::HereDoc | RedirectKind::ExpandedHereDoc
+        )
+    });
+    let known = literal && !fed && command.pattern.is_some();
     if known {
         finding.for_session(Key::Command(command.text.clone()))
     } else {

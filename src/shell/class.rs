@@ -56,8 +56,45 @@ const GLOBAL_VALUES: [(&str, &[&str]); 12] = [
     ("systemctl", &["-H", "--host", "-M", "--machine"]),
 ];
 
-/// Options of git before the subcommand that can make it run another program.
-const RISKY_GLOBALS: [&str; 3] = ["-c", "--config-env", "--exec-path"];
+/// Options before the subcommand that let the line choose a config, a repository or a host: each can make
+/// the program run another one, or act somewhere else.
+const RISKY_GLOBALS: [(&str, &[&str]); 7] = [
+    (
+        "git",
+        &["-c", "--config-env", "--exec-path", "--git-dir", "--work-tree"],
+    ),
+    ("docker", &["-H", "--host", "--context", "-c", "--config"]),
+    (
+        "podman",
+        &[
+            "--connection",
+            "-c",
+            "--url",
+            "--remote",
+            "-r",
+            "--root",
+            "--module",
+            "--runtime",
+        ],
+    ),
+    (
+        "kubectl",
+        &[
+            "--kubeconfig",
+            "-s",
+            "--server",
+            "--context",
+            "--cluster",
+            "--user",
+        ],
+    ),
+    ("helm", &["--kubeconfig", "--kube-apiserver", "--kube-context"]),
+    (
+        "systemctl",
+        &["-H", "--host", "-M", "--machine", "--root", "--image"],
+    ),
+    ("cargo", &["--config", "-Z"]),
+];
 
 /// Variables that change how output looks, and nothing else.
 const HARMLESS_VARIABLES: [&str; 18] = [
@@ -201,6 +238,7 @@ fn program(command: &mut SimpleCommand, around: &Around, verdict: &mut Verdict) 
         });
     }
     if let Some((class, why)) = special {
+        command.opaque = class > Class::Read && !scripts::SETS.contains(&program.as_str());
         verdict.raise(class, || why.into());
     }
     if let Some(row) = found {
@@ -209,9 +247,7 @@ fn program(command: &mut SimpleCommand, around: &Around, verdict: &mut Verdict) 
         }
         risks(command, row, verdict);
     }
-    if program == "git" {
-        git_globals(command, verdict);
-    }
+    risky_globals(&program, command, verdict);
 }
 
 fn plain_reason(program: &str, class: Class) -> String {
@@ -241,6 +277,9 @@ fn risks(command: &mut SimpleCommand, row: &Row, verdict: &mut Verdict) {
                 verdict.raise(*class, || format!("`{}` {why}", word.text));
                 if named && !command.risky_options.contains(&word.text) {
                     command.risky_options.push(word.text.clone());
+                }
+                if named && *class != Class::Destructive && !command.running_options.contains(&word.text) {
+                    command.running_options.push(word.text.clone());
                 }
             }
         }
@@ -287,15 +326,23 @@ fn is_option(word: &Word, option: &str, single_dash: bool) -> bool {
     }
 }
 
-fn git_globals(command: &mut SimpleCommand, verdict: &mut Verdict) {
+fn risky_globals(program: &str, command: &mut SimpleCommand, verdict: &mut Verdict) {
+    let Some((_, risky)) = RISKY_GLOBALS.iter().find(|(name, _)| *name == program) else {
+        return;
+    };
     let skipped = command.words.len() - command.normal.len();
     for word in command.words.iter().skip(1).take(skipped) {
         let name = word.text.split('=').next().unwrap_or_default();
-        if RISKY_GLOBALS.contains(&name) {
+        // `-Hhost`: the value may be joined to a short option.
+        let joined =
+            |option: &&&str| option.len() == 2 && !name.starts_with("--") && name.starts_with(**option);
+        let option = risky.iter().find(|option| **option == name || joined(option));
+        if let Some(option) = option {
             verdict.raise(Class::Unknown, || {
-                format!("`{name}` can make git run another program")
+                format!("`{option}` can make `{program}` run another program or act elsewhere")
             });
             command.risky_options.push(word.text.clone());
+            command.running_options.push(word.text.clone());
         }
     }
 }

@@ -16,6 +16,7 @@ const PLAIN: Row = Row {
 const WRITES: &str = "writes a file";
 const RUNS: &str = "runs another program";
 const REMOVES: &str = "removes what it names";
+const ELSEWHERE: &str = "acts on another machine or as another user";
 const FORCES: &str = "overwrites without asking";
 
 const fn plain(class: Class, names: &'static str) -> Row {
@@ -100,7 +101,12 @@ pub(super) const ROWS: &[Row] = &[
         ..plain(Read, "sort")
     },
     Row {
-        risks: &[Risk("-o", Change, WRITES)],
+        risks: &[
+            Risk("-o", Change, WRITES),
+            // Older versions write a file into every folder.
+            Risk("-R", Change, WRITES),
+        ],
+        examples: &[("tree -L 2", Read), ("tree -R", Change)],
         ..plain(Read, "tree, top")
     },
     Row {
@@ -194,16 +200,59 @@ pub(super) const ROWS: &[Row] = &[
     },
     // Making files.
     Row {
-        examples: &[
-            ("mkdir d", Change),
-            ("touch x", Change),
-            ("tar czf a.tgz d", Change),
-        ],
+        examples: &[("mkdir d", Change), ("touch x", Change)],
         ..plain(
             Change,
-            "mkdir, touch, tar, zip, unzip, gzip, gunzip, bzip2, xz, zstd, tee, mktemp, split, csplit, patch, \
-             mkfifo, install",
+            "mkdir, touch, unzip, gzip, gunzip, bzip2, xz, zstd, tee, mktemp, csplit, patch, mkfifo",
         )
+    },
+    Row {
+        risks: &[
+            Risk("--filter", Unknown, RUNS),
+            Risk("--strip-program", Unknown, RUNS),
+        ],
+        examples: &[("split --filter=./e.sh a", Unknown)],
+        ..plain(Change, "split, install")
+    },
+    Row {
+        risks: &[
+            Risk("--checkpoint-action", Unknown, RUNS),
+            Risk("-I", Unknown, RUNS),
+            Risk("--use-compress-program", Unknown, RUNS),
+            Risk("--to-command", Unknown, RUNS),
+            Risk("-F", Unknown, RUNS),
+            Risk("--info-script", Unknown, RUNS),
+            Risk("--new-volume-script", Unknown, RUNS),
+            Risk("--rsh-command", Unknown, RUNS),
+            Risk("--rmt-command", Unknown, RUNS),
+            Risk("--remove-files", Destructive, "removes files"),
+            Risk("--recursive-unlink", Destructive, "removes files"),
+        ],
+        examples: &[
+            ("tar czf a.tgz d", Change),
+            (
+                "tar -cf a.tar --checkpoint=1 --checkpoint-action=exec=./e.sh d",
+                Unknown,
+            ),
+            ("tar -xf a -I ./e.sh", Unknown),
+            ("tar xIf ./e.sh a", Unknown),
+            ("tar --to-com=./e.sh -xf a", Unknown),
+            ("tar --remove-files -cf a d", Destructive),
+        ],
+        ..plain(Change, "tar, gtar, bsdtar")
+    },
+    Row {
+        risks: &[
+            Risk("--unzip-command", Unknown, RUNS),
+            Risk("-m", Destructive, "removes files"),
+            Risk("--move", Destructive, "removes files"),
+        ],
+        examples: &[
+            ("zip -r a.zip d", Change),
+            ("zip a.zip d -T -TT ./e.sh", Unknown),
+            ("zip -rm a.zip d", Destructive),
+        ],
+        ..plain(Change, "zip")
     },
     Row {
         risks: &[
@@ -222,9 +271,34 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         risks: &[
             Risk("--delete*", Destructive, "removes files"),
+            Risk("--del", Destructive, "removes files"),
             Risk("--remove-source-files", Destructive, "removes files"),
+            Risk("--remove-sent-files", Destructive, "removes files"),
+            Risk("-e", Unknown, RUNS),
+            Risk("--rsh", Unknown, RUNS),
+            Risk("--rsync-path", Unknown, RUNS),
+            Risk("-M", Unknown, RUNS),
+            Risk("--remote-option", Unknown, RUNS),
         ],
-        ..plain(Change, "rsync, scp")
+        examples: &[
+            ("rsync -a a/ b/", Change),
+            ("rsync -a --del a/ b/", Destructive),
+            ("rsync -avze ./e.sh a b", Unknown),
+        ],
+        ..plain(Change, "rsync")
+    },
+    Row {
+        risks: &[
+            Risk("-S", Unknown, RUNS),
+            Risk("-o", Unknown, RUNS),
+            Risk("-F", Unknown, RUNS),
+            Risk("-D", Unknown, RUNS),
+        ],
+        examples: &[
+            ("scp a h:b", Change),
+            ("scp -oProxyCommand=./e.sh a h:b", Unknown),
+        ],
+        ..plain(Change, "scp")
     },
     // Removing and ending.
     Row {
@@ -314,10 +388,40 @@ pub(super) const ROWS: &[Row] = &[
         ..plain(
             Change,
             "git add, git commit, git mv, git rebase, git cherry-pick, git revert, git merge, git stash, git stash push, \
-             git stash pop, git stash apply, git init, git apply, git am, git fetch, git pull, git clone, git submodule add, \
-             git submodule update, git submodule init, git worktree add, git notes, git gc, git bundle, git archive, \
+             git stash pop, git stash apply, git am, git submodule init, git worktree add, git notes, git gc, git bundle, git archive, \
              git format-patch, git sparse-checkout",
         )
+    },
+    Row {
+        risks: &[
+            Risk("--upload-pack", Unknown, RUNS),
+            Risk("-c", Unknown, "can make git run another program"),
+            Risk("--config", Unknown, "can make git run another program"),
+            Risk("--template", Unknown, RUNS),
+            Risk("--unsafe-paths", Unknown, "writes outside of the repository"),
+            Risk("ext::*", Unknown, RUNS),
+        ],
+        examples: &[
+            ("git clone https://x/y", Change),
+            ("git clone --config core.fsmonitor=./e.sh y", Unknown),
+            ("git fetch --upload-pack ./e.sh o", Unknown),
+            ("git pull --rebase", Change),
+        ],
+        ..plain(
+            Change,
+            "git fetch, git pull, git init, git apply, git submodule add, git submodule update",
+        )
+    },
+    Row {
+        risks: &[
+            Risk("-u", Unknown, RUNS),
+            Risk("--upload-pack", Unknown, RUNS),
+            Risk("-c", Unknown, "can make git run another program"),
+            Risk("--config", Unknown, "can make git run another program"),
+            Risk("--template", Unknown, RUNS),
+            Risk("ext::*", Unknown, RUNS),
+        ],
+        ..plain(Change, "git clone")
     },
     Row {
         risks: &[
@@ -413,18 +517,54 @@ pub(super) const ROWS: &[Row] = &[
         Read,
         "docker ps, docker images, docker logs, docker version, docker info, podman ps, podman images",
     ),
-    plain(
-        Read,
-        "kubectl get, kubectl describe, kubectl logs, kubectl version, kubectl explain, kubectl top",
-    ),
-    plain(
-        Read,
-        "systemctl status, systemctl list-units, systemctl is-active, systemctl is-enabled, systemctl cat",
-    ),
-    plain(
-        Read,
-        "apt list, apt show, apt search, apt-cache, dpkg-query, brew list, brew info, pip list, pip show, pip3 list",
-    ),
+    Row {
+        risks: &[
+            Risk("--kubeconfig", Unknown, "can make kubectl run another program"),
+            Risk("-s", Unknown, ELSEWHERE),
+            Risk("--server", Unknown, ELSEWHERE),
+            Risk("--cluster", Unknown, ELSEWHERE),
+            Risk("--context", Unknown, ELSEWHERE),
+            Risk("--user", Unknown, ELSEWHERE),
+        ],
+        examples: &[
+            ("kubectl get pods -n x", Read),
+            ("kubectl get pods --kubeconfig=./k", Unknown),
+            ("kubectl --kubeconfig ./k get pods", Unknown),
+            ("docker -H tcp://x ps", Unknown),
+            ("docker --config ./d ps", Unknown),
+        ],
+        ..plain(
+            Read,
+            "kubectl get, kubectl describe, kubectl logs, kubectl version, kubectl explain, kubectl top",
+        )
+    },
+    Row {
+        risks: &[
+            Risk("-H", Unknown, ELSEWHERE),
+            Risk("--host", Unknown, ELSEWHERE),
+            Risk("-M", Unknown, ELSEWHERE),
+            Risk("--machine", Unknown, ELSEWHERE),
+        ],
+        examples: &[
+            ("systemctl status x", Read),
+            ("systemctl status -H h x", Unknown),
+            ("systemctl -Hh status x", Unknown),
+        ],
+        ..plain(
+            Read,
+            "systemctl status, systemctl list-units, systemctl is-active, systemctl is-enabled, systemctl cat",
+        )
+    },
+    Row {
+        risks: &[
+            Risk("-o", Unknown, "can make it run another program"),
+            Risk("--option", Unknown, "can make it run another program"),
+            Risk("-c", Unknown, "can make it run another program"),
+            Risk("--config-file", Unknown, "can make it run another program"),
+        ],
+        ..plain(Read, "apt list, apt show, apt search, apt-cache")
+    },
+    plain(Read, "dpkg-query, brew list, pip list, pip show, pip3 list"),
     // Its plugins are programs in the project.
     plain(
         Unknown,

@@ -17,7 +17,7 @@ pub async fn undo(core: &Arc<Core>, scope: Scope) -> Event {
         Ok(plan) => plan,
         Err(error) => return refused(error.to_string()),
     };
-    let restored = match restore(core, &plan).await {
+    let restored = match restore(core, &plan, Origin::Restore).await {
         Ok(restored) => restored,
         Err(message) => return refused(message),
     };
@@ -49,13 +49,13 @@ pub async fn undo(core: &Arc<Core>, scope: Scope) -> Event {
     }
 }
 
-/// Takes back the last undo.
+/// Takes back the last undo. What comes again is the agent's, and waits for review again.
 pub async fn redo(core: &Arc<Core>) -> Event {
     let plan = match core.snapshots.plan_redo() {
         Ok(plan) => plan,
         Err(error) => return refused(error.to_string()),
     };
-    let restored = match restore(core, &plan).await {
+    let restored = match restore(core, &plan, Origin::Agent).await {
         Ok(restored) => restored,
         Err(message) => return refused(message),
     };
@@ -131,7 +131,7 @@ impl Restored {
 }
 
 /// Puts back the files of a plan: all, or none and a sentence why.
-async fn restore(core: &Arc<Core>, plan: &Plan) -> Result<Restored, String> {
+async fn restore(core: &Arc<Core>, plan: &Plan, origin: Origin) -> Result<Restored, String> {
     // A call from Lua may run beside an undo.
     let paths = plan.files.iter().map(|file| file.path.clone()).collect();
     let _held = core.dispatcher.locks.acquire(paths).await;
@@ -154,7 +154,7 @@ async fn restore(core: &Arc<Core>, plan: &Plan) -> Result<Restored, String> {
         .collect();
     if !changes.is_empty() {
         let set = ChangeSet {
-            origin: Origin::Restore,
+            origin,
             label: "undo".into(),
             changes,
         };

@@ -340,3 +340,15 @@ fn an_edit_that_was_made_while_the_turn_was_stopped_can_be_taken_back() {
         "{message}"
     );
 }
+
+#[test]
+fn what_a_redo_brings_again_waits_for_review_again() {
+    let mut stage = Backdrop::new().file("a", "1\n").start();
+    stage.turn("work", [calls(&[edit("a", "1", "2")]), Say::say("done")]);
+    let pending = |stage: &Stage| stage.agent.review().lock().unwrap().pending();
+    assert_eq!(pending(&stage), 1);
+    assert!(undo(&mut stage, None).0);
+    assert_eq!(pending(&stage), 0);
+    assert!(stage.restore(Op::Redo).0);
+    assert_eq!((pending(&stage), stage.disk("a").unwrap()), (1, "2\n".into()));
+}

@@ -67,7 +67,7 @@ impl Variables {
     /// The readings of a word. A literal one has itself.
     pub fn fill(&self, word: &Word) -> Filled {
         if matches!(word.kind, WordKind::Variable | WordKind::Dynamic) {
-            self.text(&word.text.replace(['"', '\''], ""), 0)
+            self.text(&unquoted(&word.text), 0)
         } else {
             Filled {
                 texts: vec![word.text.clone()],
@@ -154,7 +154,7 @@ impl Variables {
                             .for_each(|part| push(&mut values, part.to_owned()));
                         continue;
                     }
-                    let value = self.text(&word.text.replace(['"', '\''], ""), depth + 1);
+                    let value = self.text(&unquoted(&word.text), depth + 1);
                     computed |= value.computed || depth >= MAX_DEPTH;
                     foreign |= value.foreign;
                     value.texts.into_iter().for_each(|text| push(&mut values, text));
@@ -175,6 +175,13 @@ impl Variables {
         }
         (values, computed, foreign)
     }
+}
+
+/// A word as written without its quotes.
+fn unquoted(text: &str) -> String {
+    text.replace("$'", "'")
+        .replace("$\"", "\"")
+        .replace(['"', '\'', '\\'], "")
 }
 
 fn push(texts: &mut Vec<String>, text: String) {
@@ -261,7 +268,7 @@ mod tests {
             ("p ${HOME:?}/x", "/h/x"),
             ("p $(pwd)", "/w"),
             ("p `pwd`/x", "/w/x"),
-            ("p ${x:=.env}", ".env|${x:=.env}"),
+            ("p ${x:=.env}", ".env"),
             ("p $X/y", "$X/y"),
             ("p $(cat x)", "?$(cat x)"),
             ("x=$(cat y); p $x", "?$(cat y)|$x"),

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use crate::permission::copying::{copies_folders, links, takes_away, target_option, unpacks};
+use crate::permission::find_reach::{FIND_RUNS, find_parts, is_narrowed};
 use crate::permission::finding::Finding;
 use crate::permission::ground::Ground;
 use crate::permission::hard::refuse;
@@ -37,38 +39,6 @@ const WRITERS: &[&str] = &[
 
 /// Programs whose last operand, or the value of `-t`, is what they write.
 const COPIERS: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp"];
-
-/// Words of `find` that narrow nothing down that matters.
-const FIND_ALL: &[&str] = &[
-    "-delete", "-depth", "-d", "-xdev", "-mount", "-exec", "-execdir", "-ok", "-okdir", "-print", "-print0",
-    "-ls", "-true", "-follow", "-noleaf", "-a", "-and", "(", ")", "+", ";", "{}",
-];
-
-/// Tests of `find` that narrow nothing down, with their value.
-const FIND_LOOSE: &[&str] = &[
-    "-type",
-    "-mindepth",
-    "-maxdepth",
-    "-user",
-    "-uid",
-    "-links",
-    "-fstype",
-];
-
-/// Tests of `find` by name: they narrow something down unless their pattern is all stars.
-const FIND_NAMES: &[&str] = &[
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
-];
-
-/// Programs that unpack into a folder.
-const UNPACKERS: &[&str] = &["tar", "gtar", "bsdtar", "unzip", "cpio", "7z", "pax"];
 
 /// Judges a line: the first command that a hard rule refuses.
 pub fn line(ground: &Ground, naming: &Naming<'_>, analysis: &Analysis) -> Option<Finding> {
@@ -108,7 +78,7 @@ impl Judge<'_> {
                 return taken;
             }
         }
-        if UNPACKERS.contains(&program) && unpacks(program, command) {
+        if unpacks(program, command) {
             let mut places = self.naming.command(command).into_iter().map(|named| named.real);
             let bases = self.naming.bases().iter().cloned();
             if places
@@ -164,8 +134,13 @@ impl Judge<'_> {
                 return Some(protected(command));
             }
         }
+        // `mv .git{,.bak}`: one word is source and target.
+        let twice = target.text.contains('{').then_some(target);
         let moved = (program == "mv")
-            .then(|| sources.iter().find_map(|word| self.removes(command, word)))
+            .then(|| {
+                let mut sources = sources.iter().copied().chain(twice);
+                sources.find_map(|word| self.removes(command, word))
+            })
             .flatten();
         let mirrored = command.words.iter().any(|word| word.text.starts_with("--del"));
         let emptied = (program == "rsync" && mirrored)
@@ -336,161 +311,6 @@ impl Judge<'_> {
             })
         })
     }
-}
-
-/// Actions of `find` that run a program.
-const FIND_RUNS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
-
-/// The words of a `find` without its name, where its places begin, and where its tests do.
-fn find_parts(command: &SimpleCommand) -> (Vec<&str>, usize, usize) {
-    let texts: Vec<&str> = command
-        .words
-        .iter()
-        .skip(1)
-        .map(|word| word.text.as_str())
-        .collect();
-    let mut start = 0;
-    while let Some(text) = texts.get(start) {
-        let skipped = match *text {
-            "-H" | "-L" | "-P" | "--" => 1,
-            "-D" => 2,
-            text if text.starts_with("-O") => 1,
-            _ => break,
-        };
-        start += skipped;
-    }
-    let start = start.min(texts.len());
-    let end = (start..texts.len())
-        .find(|at| {
-            texts
-                .get(*at)
-                .is_some_and(|text| text.starts_with(['-', '(', '!']))
-        })
-        .unwrap_or(texts.len());
-    (texts, start, end)
-}
-
-/// Whether tests of `find` narrow down what its action meets: in each part between `-o` that has an action.
-/// What a test excludes (`! -name x`) is little beside what it leaves.
-fn is_narrowed(tests: &[&str]) -> bool {
-    let acts = |part: &&[&str]| {
-        part.iter()
-            .any(|text| *text == "-delete" || FIND_RUNS.contains(text) || text.starts_with("-print"))
-    };
-    let parts: Vec<&[&str]> = tests.split(|text| matches!(*text, "-o" | "-or" | ",")).collect();
-    let mut with_action = parts.iter().copied().filter(acts).peekable();
-    if with_action.peek().is_none() {
-        return parts.into_iter().all(part_is_narrowed);
-    }
-    with_action.all(part_is_narrowed)
-}
-
-fn part_is_narrowed(part: &[&str]) -> bool {
-    let mut words = part.iter();
-    let mut negated = false;
-    while let Some(text) = words.next() {
-        if matches!(*text, "!" | "-not") {
-            negated = true;
-            continue;
-        }
-        if FIND_RUNS.contains(text) {
-            // Its words are no tests.
-            words.by_ref().find(|text| matches!(**text, ";" | "+"));
-        } else if FIND_LOOSE.contains(text) {
-            words.next();
-        } else if FIND_NAMES.contains(text) {
-            let pattern = words.next().copied().unwrap_or_default();
-            let all = pattern.chars().all(|char| "*?./[]".contains(char));
-            if !negated && !all {
-                return true;
-            }
-        } else if text.starts_with('-') && !FIND_ALL.contains(text) {
-            if !negated {
-                return true;
-            }
-            words.next();
-        }
-        negated = false;
-    }
-    false
-}
-
-/// The value of `-t`, joined, in a cluster or under an abbreviated name.
-fn target_option(command: &SimpleCommand) -> Option<Word> {
-    let part = |word: &Word, text: &str| Word {
-        text: text.to_owned(),
-        ..word.clone()
-    };
-    command.words.iter().enumerate().skip(1).find_map(|(at, word)| {
-        let next = || command.words.get(at + 1).cloned();
-        if let Some(long) = word.text.strip_prefix("--") {
-            let (name, value) = match long.split_once('=') {
-                Some((name, value)) => (name, Some(value)),
-                None => (long, None),
-            };
-            let is_target = !name.is_empty() && "target-directory".starts_with(name);
-            return is_target
-                .then(|| value.map(|value| part(word, value)).or_else(next))
-                .flatten();
-        }
-        let letters = word.text.strip_prefix('-')?;
-        // A letter before it that takes a value: what follows is that value.
-        let (before, value) = letters.split_once('t')?;
-        if before.contains(['S', 'm', 'o', 'g']) {
-            return None;
-        }
-        if value.is_empty() {
-            next()
-        } else {
-            Some(part(word, value))
-        }
-    })
-}
-
-/// Whether a long option or a letter of a cluster is among the words.
-fn has_option(command: &SimpleCommand, letters: &[char], long: &[&str]) -> bool {
-    command.words.iter().skip(1).any(|word| {
-        if let Some(name) = word.text.strip_prefix("--") {
-            let name = name.split('=').next().unwrap_or_default();
-            return !name.is_empty() && long.iter().any(|long| long.starts_with(name));
-        }
-        word.text.starts_with('-') && word.text.contains(letters)
-    })
-}
-
-/// Whether it makes another name for a file, not a copy and not a link by name.
-fn links(program: &str, command: &SimpleCommand) -> bool {
-    match program {
-        "ln" => !has_option(command, &['s'], &["symbolic"]),
-        "cp" => has_option(command, &['l'], &["link"]),
-        "rsync" => command.words.iter().any(|word| word.text.starts_with("--link")),
-        _ => false,
-    }
-}
-
-fn copies_folders(program: &str, command: &SimpleCommand) -> bool {
-    match program {
-        "cp" => has_option(command, &['r', 'R', 'a'], &["recursive", "archive"]),
-        "rsync" | "scp" => has_option(command, &['r', 'a'], &["recursive", "archive"]),
-        "mv" => true,
-        _ => false,
-    }
-}
-
-/// `tar --remove-files`, `zip -m`: what goes into the archive is removed.
-fn takes_away(command: &SimpleCommand) -> bool {
-    if command.program.as_deref() == Some("zip") {
-        return has_option(command, &['m'], &["move"]);
-    }
-    command.words.iter().any(|word| word.text.starts_with("--remove"))
-}
-
-fn unpacks(program: &str, command: &SimpleCommand) -> bool {
-    if !program.contains("tar") {
-        return true;
-    }
-    let bundled = command.words.get(1).is_some_and(|word| word.text.contains('x'));
-    bundled || has_option(command, &['x'], &["extract", "get"])
 }
 
 fn is_remover(program: &str) -> bool {

@@ -17,10 +17,12 @@
 //! ruled out: a line that cannot be judged, a word that the shell fills in, a config that cannot be read.
 
 pub mod access;
+mod copying;
 pub mod decision;
 pub mod explain;
 pub mod facts;
 pub mod filled;
+mod find_reach;
 pub mod finding;
 pub mod fs_rules;
 pub mod gate;
@@ -33,6 +35,7 @@ pub mod mode;
 pub mod named;
 pub mod persist;
 pub mod secret;
+mod shell_places;
 pub mod shell_rules;
 pub mod shell_tier;
 pub mod tier;

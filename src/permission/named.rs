@@ -21,6 +21,9 @@ const MAX_BASES: usize = 8;
 /// Entries of folders that the patterns of one line are tried on. A line that needs more is asked.
 const MAX_ENTRIES: usize = 20_000;
 
+/// Entries that the searches of one line (`grep -r`) are followed to, to see whether a secret is among them.
+const MAX_SEARCHED: usize = 200_000;
+
 /// Programs that work in the folder of one of these options.
 const MOVERS: &[&str] = &[
     "env", "git", "sudo", "make", "gmake", "ninja", "tar", "npm", "pnpm", "yarn", "go", "cargo", "uv",
@@ -34,6 +37,7 @@ pub struct Naming<'a> {
     variables: Variables,
     is_lost: bool,
     left: Cell<usize>,
+    searched: Cell<usize>,
     is_exhausted: Cell<bool>,
     matched: RefCell<HashMap<(PathBuf, String), Vec<Named>>>,
 }
@@ -47,6 +51,7 @@ impl<'a> Naming<'a> {
             variables: Variables::new(ground, analysis),
             is_lost: false,
             left: Cell::new(MAX_ENTRIES),
+            searched: Cell::new(MAX_SEARCHED),
             is_exhausted: Cell::new(false),
             matched: RefCell::default(),
         };
@@ -84,7 +89,9 @@ impl<'a> Naming<'a> {
     }
 
     fn follow(&mut self, word: &Word) {
-        self.is_lost |= self.fill(word).computed;
+        // `{}` of `xargs -I{}`
+        let is_fed = word.kind == WordKind::Dynamic && !word.text.contains(['$', '`']);
+        self.is_lost |= is_fed || self.fill(word).computed;
         let targets: Vec<PathBuf> = self.word(word).into_iter().map(|named| named.real).collect();
         for target in targets {
             self.add_base(target);
@@ -150,16 +157,16 @@ impl<'a> Naming<'a> {
             .filter_map(|redirect| redirect.target.as_ref());
         let words = command.words.iter().skip(1).chain(targets);
         words
-            .flat_map(|word| self.texts(self.fill(word).emptied, word.kind == WordKind::Pattern))
+            .flat_map(|word| self.texts(&self.fill(word).emptied, word.kind == WordKind::Pattern))
             .collect()
     }
 
     /// Every path that a word may name.
     pub fn word(&self, word: &Word) -> Vec<Named> {
-        self.texts(self.fill(word).texts, word.kind == WordKind::Pattern)
+        self.texts(&self.fill(word).texts, word.kind == WordKind::Pattern)
     }
 
-    fn texts(&self, texts: Vec<String>, is_pattern: bool) -> Vec<Named> {
+    fn texts(&self, texts: &[String], is_pattern: bool) -> Vec<Named> {
         let mut found: Vec<Named> = Vec::new();
         for text in texts.iter().flat_map(|text| readings(text)) {
             let text = self.expand(&text);
@@ -231,6 +238,13 @@ impl<'a> Naming<'a> {
             .filter(|text| !text.is_empty())
             .map(|text| Named::new(base, text))
             .collect()
+    }
+
+    /// Takes one entry from what the searches of the line are followed to; `false` when there is none left.
+    pub fn spend_on_search(&self) -> bool {
+        let left = self.searched.get();
+        self.searched.set(left.saturating_sub(1));
+        left > 0
     }
 
     /// Takes one entry from what the line may look at; `false` when there is none left.
@@ -359,6 +373,7 @@ fn moved_to(command: &SimpleCommand) -> Vec<Word> {
 pub fn name_matcher(pattern: &str) -> Option<impl Fn(&str) -> bool + use<>> {
     let glob = GlobBuilder::new(pattern)
         .literal_separator(true)
+        .empty_alternates(true)
         .build()
         .ok()?
         .compile_matcher();

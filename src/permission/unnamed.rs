@@ -23,9 +23,6 @@ const SEARCHERS: &[&str] = &[
     "grep", "egrep", "fgrep", "zgrep", "rg", "sed", "gsed", "awk", "gawk", "mawk", "jq", "yq",
 ];
 
-/// Entries that are looked at for one command; a folder with more is asked about.
-const MAX_ENTRIES: usize = 50_000;
-
 /// The secret file that a command may show, or the folder that is too big to be sure.
 pub fn shown(
     naming: &Naming<'_>,
@@ -36,18 +33,19 @@ pub fn shown(
     let program = command.program.as_deref()?;
     let searches = SEARCHERS.contains(&program);
     let reads = searches || READERS.contains(&program);
-    let (folders, hidden) = if reads && has_computed_operand(naming, command, searches) {
-        (naming.bases().to_vec(), true)
-    } else if let Some(hidden) = recurses(program, command) {
-        (places(naming, command, program == "diff"), hidden)
+    let (folders, reach) = if reads && has_computed_operand(naming, command, searches) {
+        (naming.bases().to_vec(), Reach::All)
+    } else if let Some(reach) = recurses(program, command) {
+        (places(naming, command, program == "diff"), reach)
     } else {
         return None;
     };
     let filters = filters(analysis, command);
     let look = Look {
+        naming,
         secrets,
         filters: &filters,
-        hidden,
+        reach,
     };
     folders.iter().find_map(|folder| look.below(folder))
 }
@@ -88,8 +86,19 @@ fn is_computed(naming: &Naming<'_>, word: &Word) -> bool {
     !is_process && (is_fed || naming.fill(word).computed)
 }
 
-/// Whether a command looks below folders by itself, and then whether also at hidden files.
-fn recurses(program: &str, command: &SimpleCommand) -> Option<bool> {
+/// Which files a search looks at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Every one.
+    All,
+    /// Neither hidden nor ignored ones, as `rg` does.
+    Visible,
+    /// Hidden ones, but none that are ignored.
+    NotIgnored,
+}
+
+/// Whether a command looks below folders by itself, and then at which files.
+fn recurses(program: &str, command: &SimpleCommand) -> Option<Reach> {
     let has = |letters: &[char], long: &[&str]| {
         command.words.iter().skip(1).any(|word| {
             let text = word.text.as_str();
@@ -102,21 +111,22 @@ fn recurses(program: &str, command: &SimpleCommand) -> Option<bool> {
             }
         })
     };
+    let all = |looks: bool| looks.then_some(Reach::All);
     match program {
-        "grep" | "egrep" | "fgrep" | "zgrep" => has(
+        "grep" | "egrep" | "fgrep" | "zgrep" => all(has(
             &['r', 'R', 'd'],
             &["recursive", "dereference-recursive", "directories"],
-        )
-        .then_some(true),
-        "rgrep" => Some(true),
-        "diff" => has(&['r'], &["recursive"]).then_some(true),
-        "rg" => {
-            let names = has(&[], &["files", "type-list"]);
-            (!names).then(|| has(&['u', '.'], &["hidden", "unrestricted"]))
-        }
+        )),
+        "rgrep" => Some(Reach::All),
+        "diff" => all(has(&['r'], &["recursive"])),
+        "rg" if has(&[], &["files", "type-list"]) => None,
+        "rg" if has(&['u'], &["unrestricted"]) => Some(Reach::All),
+        "rg" if command.words.iter().any(|word| word.text.starts_with("--no-i")) => Some(Reach::All),
+        "rg" if has(&['.'], &["hidden"]) => Some(Reach::NotIgnored),
+        "rg" => Some(Reach::Visible),
         "git" => {
             let greps = command.normal.get(1).is_some_and(|sub| sub == "grep");
-            (greps && has(&[], &["no-index", "untracked", "no-exclude-standard"])).then_some(true)
+            all(greps && has(&[], &["no-index", "untracked", "no-exclude-standard"]))
         }
         _ => None,
     }
@@ -202,24 +212,44 @@ fn filters(analysis: &Analysis, command: &SimpleCommand) -> Vec<String> {
 }
 
 struct Look<'a> {
+    naming: &'a Naming<'a>,
     secrets: &'a Secrets,
     filters: &'a [String],
-    hidden: bool,
+    reach: Reach,
 }
 
 impl Look<'_> {
-    /// The nearest secret file below a folder that passes the filters; the folder itself when it is too big.
+    /// A secret file below a folder that passes the filters; the folder itself when it is too big.
     fn below(&self, root: &Path) -> Option<PathBuf> {
+        if self.reach == Reach::All {
+            return self.everywhere(root);
+        }
+        let walk = ignore::WalkBuilder::new(root)
+            .hidden(self.reach == Reach::Visible)
+            .build();
+        for entry in walk.flatten().filter(|entry| entry.depth() > 0) {
+            if !self.naming.spend_on_search() {
+                return Some(root.to_owned());
+            }
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let name = entry.file_name().to_string_lossy();
+            if !is_folder && self.secrets.refuses_reading(entry.path()).is_some() && self.passes(&name) {
+                return Some(entry.into_path());
+            }
+        }
+        None
+    }
+
+    /// Level by level: what lies near is found first.
+    fn everywhere(&self, root: &Path) -> Option<PathBuf> {
         let mut folders = VecDeque::from([root.to_owned()]);
-        let mut left = MAX_ENTRIES;
         while let Some(folder) = folders.pop_front() {
             for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-                left -= 1;
-                if left == 0 {
+                if !self.naming.spend_on_search() {
                     return Some(root.to_owned());
                 }
                 let name = entry.file_name().to_string_lossy().into_owned();
-                if name == ".git" || (!self.hidden && name.starts_with('.')) {
+                if name == ".git" {
                     continue;
                 }
                 let path = entry.path();

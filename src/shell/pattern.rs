@@ -159,6 +159,23 @@ const NEVER: [&str; 41] = [
     "vim",
 ];
 
+/// Subcommands that run any program at all, in a container or on another machine.
+const NEVER_SUB: [&str; 13] = [
+    "docker run",
+    "docker exec",
+    "docker create",
+    "podman run",
+    "podman exec",
+    "podman create",
+    "docker compose run",
+    "docker compose exec",
+    "docker container run",
+    "docker container exec",
+    "kubectl run",
+    "kubectl exec",
+    "kubectl debug",
+];
+
 /// The rule for a judged command; `None` when an answer must not be remembered. `wraps` says that it is a
 /// wrapper.
 pub(super) fn pattern(command: &SimpleCommand, wraps: bool) -> Option<String> {
@@ -168,6 +185,13 @@ pub(super) fn pattern(command: &SimpleCommand, wraps: bool) -> Option<String> {
         return None;
     }
     let normal = &command.normal;
+    let runs_any = (2..=3).any(|count| {
+        let start = normal.get(..count).map(|words| words.join(" "));
+        start.is_some_and(|start| NEVER_SUB.contains(&start.as_str()))
+    });
+    if runs_any {
+        return None;
+    }
     let interprets = is_interpreter(program);
     if wraps && !interprets && command.class == Class::Unknown && command.risky_options.is_empty() {
         return wrapped(command);

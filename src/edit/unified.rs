@@ -30,12 +30,17 @@ impl DiffStat {
 /// A unified diff with three lines of context; empty when the texts are equal. `path` is as it shall
 /// be shown, relative to the project.
 pub fn unified_diff(path: &str, old: &str, new: &str) -> String {
+    unified_diff_between((path, old), (path, new))
+}
+
+/// [`unified_diff`] of a file that also moves: path and text before, path and text after.
+pub fn unified_diff_between((old_path, old): (&str, &str), (new_path, new): (&str, &str)) -> String {
     let (old, new) = (lines(old), lines(new));
     let diff = diff(&old, &new);
     let mut unified = diff.unified_diff();
     unified
         .context_radius(CONTEXT)
-        .header(&format!("a/{path}"), &format!("b/{path}"));
+        .header(&format!("a/{old_path}"), &format!("b/{new_path}"));
     unified.to_string()
 }
 

@@ -97,6 +97,21 @@ impl Glob {
     }
 }
 
+/// The folder that a pattern begins with, and the pattern below it with a leading `/`: `src/**/*.rs` is
+/// `**/*.rs` in `src`. `None` where it begins with a special character or names no folder.
+pub fn fixed_folder(pattern: &str) -> Option<(&str, &str)> {
+    if pattern.starts_with('!') {
+        return None;
+    }
+    let special = pattern
+        .find(['*', '?', '[', ']', '{', '}', '\\'])
+        .unwrap_or(pattern.len());
+    let slash = pattern.get(..special)?.rfind('/')?;
+    let folder = pattern.get(..slash.max(1))?;
+    let plain = folder.split('/').all(|part| part != "..");
+    plain.then_some((folder, pattern.get(slash..)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,6 +160,26 @@ mod tests {
                 .to_string()
                 .contains("unclosed character class")
         );
+    }
+
+    #[test]
+    fn the_folder_in_front_is_told_apart() {
+        for (pattern, expected) in [
+            ("src/**/*.rs", Some(("src", "/**/*.rs"))),
+            ("a/b/c.rs", Some(("a/b", "/c.rs"))),
+            ("a/b*/c", Some(("a", "/b*/c"))),
+            ("src/", Some(("src", "/"))),
+            ("/etc/*.conf", Some(("/etc", "/*.conf"))),
+            ("/*.rs", Some(("/", "/*.rs"))),
+            ("app/\\[id\\]/x", Some(("app", "/\\[id\\]/x"))),
+            ("*.rs", None),
+            ("main.rs", None),
+            ("**/x/y", None),
+            ("!src/*", None),
+            ("../*.rs", None),
+        ] {
+            assert_eq!(fixed_folder(pattern), expected, "{pattern}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::protocol::change::{AppliedFile, ChangeSet, Origin};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{keep_note, reply};
 use crate::tools::patch_files::{Outcome, PatchedFile, Section, Workspace, sections};
+use crate::tools::preview::clip;
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
@@ -109,6 +110,13 @@ impl Tool for ApplyPatch {
             }
         }
         Ok(accesses)
+    }
+
+    async fn preview(&self, args: &Args, ctx: &ToolCtx) -> Option<String> {
+        let sections = sections(&parse(&args.patch_text).ok()?, &ctx.cwd).ok()?;
+        let workspace = Workspace::new(self.backend.as_ref(), &ctx.cancel);
+        let outcome = workspace.run(&sections).await.ok()?;
+        Some(clip(&outcome.diff()))
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {

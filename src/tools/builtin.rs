@@ -1,4 +1,4 @@
-//! The list of built-in tools, in prompt order, and what they are made of.
+//! The list of built-in tools, in the order in which the model sees them, and what they are made of.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,8 +13,9 @@ use crate::tools::apply_patch::ApplyPatch;
 use crate::tools::bash::Bash;
 use crate::tools::delete::Delete;
 use crate::tools::edit_file::EditFile;
+use crate::tools::glob::Glob;
 use crate::tools::grep::{Grep, MayShow};
-use crate::tools::ls::Ls;
+use crate::tools::ls::{Ls, Visible};
 use crate::tools::question::Question;
 use crate::tools::read_file::ReadFile;
 use crate::tools::registry::Registry;
@@ -65,6 +66,7 @@ pub fn registry(services: Services) -> Registry {
                 .collect()
         })
     };
+    let visible: Visible = Arc::new(move |path| named.shown(path) != Shown::Nothing);
     let mut registry = Registry::default();
     registry.add(ReadFile::new(Arc::clone(&backend), Arc::clone(&seen)));
     registry.add(WriteFile::new(Arc::clone(&backend), Arc::clone(&seen)));
@@ -75,10 +77,8 @@ pub fn registry(services: Services) -> Registry {
         may_delete,
     ));
     registry.add(Delete::new(Arc::clone(&backend), seen));
-    registry.add(Ls::new(
-        backend,
-        Arc::new(move |path| named.shown(path) != Shown::Nothing),
-    ));
+    registry.add(Ls::new(backend, Arc::clone(&visible)));
+    registry.add(Glob::new(visible));
     registry.add(Grep::new(Arc::new(unsaved), may_show));
     registry.add(bash);
     registry.add(TodoWrite::new(plan));

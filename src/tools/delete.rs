@@ -14,6 +14,7 @@ use crate::permission::access::Access;
 use crate::protocol::change::{ChangeSet, Expect, FileChange, Origin};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{Entry, reply, resolve_entry, shown};
+use crate::tools::preview::{clip, diff};
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
@@ -132,6 +133,20 @@ impl Tool for Delete {
         // Each file of a directory is judged and kept for itself.
         let paths = Target::find(cwd, &args.path)?.paths();
         Ok(paths.into_iter().map(Access::Delete).collect())
+    }
+
+    async fn preview(&self, args: &Args, ctx: &ToolCtx) -> Option<String> {
+        let target = Target::find(&ctx.cwd, &args.path).ok()?;
+        let name = shown(&ctx.cwd, &target.entry.path);
+        if target.is_folder() {
+            let names: Vec<String> = target.paths().iter().map(|path| shown(&ctx.cwd, path)).collect();
+            return Some(clip(&names.join("\n")));
+        }
+        if target.entry.is_link() {
+            return Some(format!("{name} → {}", target.entry.resolved.path.display()));
+        }
+        let file = self.backend.read_text(&target.entry.path).await.ok()?;
+        Some(clip(&diff((&name, &file.text), (&name, ""))))
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {

@@ -11,12 +11,13 @@ use tokio_util::sync::CancellationToken;
 use crate::backend::{Backend, BackendError};
 use crate::edit::hint;
 use crate::edit::replace::{ReplaceError, replace};
-use crate::edit::unified::{diff_stat, unified_diff};
+use crate::edit::unified::diff_stat;
 use crate::permission::access::Access;
 use crate::protocol::change::{AppliedFile, ChangeSet, Content, Expect, FileChange, Origin};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{keep_note, link_note, reply, resolve_file, shown};
 use crate::tools::grep::MayShow;
+use crate::tools::preview::{clip, diff};
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
@@ -149,13 +150,12 @@ impl Tool for EditFile {
     }
 
     async fn preview(&self, args: &Args, ctx: &ToolCtx) -> Option<String> {
-        let edits = args.edits().ok()?;
         let path = resolve_file(&ctx.cwd, &args.path).ok()?.path;
         let name = shown(&ctx.cwd, &path);
         let old = self.backend.read_text(&path).await.ok()?.text;
-        // Edits that do not fit have no preview: the call will fail with words.
+        let edits = args.edits().ok()?;
         let edited = work(name.clone(), old.clone(), edits, ctx.cancel.clone()).await;
-        Some(unified_diff(&name, &old, &edited.ok()?.text))
+        Some(clip(&diff((&name, &old), (&name, &edited.ok()?.text))))
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {

@@ -15,6 +15,7 @@ use crate::fs::endings::adapt_endings;
 use crate::permission::access::Access;
 use crate::protocol::change::{Content, ContentHash, Expect, FileChange, FileText, TextSource};
 use crate::tools::file_paths::{Entry, link_note, reply, resolve_entry, resolve_file, shown};
+use crate::tools::preview::diff;
 use crate::tools::tool::ToolError;
 
 /// A section of a patch with its paths resolved.
@@ -201,6 +202,34 @@ pub struct Outcome {
     pub files: Vec<PatchedFile>,
     /// One sentence a section.
     pub words: Vec<String>,
+}
+
+impl Outcome {
+    /// All differences as one diff; of a file that moves unchanged, a line that says so.
+    pub fn diff(&self) -> String {
+        let origin = |file: &PatchedFile| {
+            let from = file.from.as_ref()?;
+            self.files.iter().find(|other| other.path == *from)
+        };
+        let moved = |file: &PatchedFile| {
+            self.files
+                .iter()
+                .any(|other| other.from.as_ref() == Some(&file.path))
+        };
+        let mut text = String::new();
+        for file in self.files.iter().filter(|file| !(file.is_gone() && moved(file))) {
+            match origin(file) {
+                Some(old) if file.now == Now::Same => {
+                    text += &format!("{} → {}\n", old.name, file.name);
+                }
+                Some(old) => {
+                    text += &diff((&old.name, old.old_text()), (&file.name, file.new_text()));
+                }
+                None => text += &diff((&file.name, file.old_text()), (&file.name, file.new_text())),
+            }
+        }
+        text
+    }
 }
 
 /// Works the sections out one after the other.

@@ -1,4 +1,5 @@
-//! The tool `read_file`: a text file, or a range of its lines, with line numbers.
+//! The tool `read_file`: a text file, or a range of its lines, with line numbers; images, sound, video and
+//! documents as they are.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,6 +10,8 @@ use serde::Deserialize;
 
 use crate::backend::{Backend, BackendError};
 use crate::fs::text;
+use crate::media::encode::{block, size_words};
+use crate::media::kind::{MediaType, media_type};
 use crate::permission::access::Access;
 use crate::protocol::change::{FileText, TextSource};
 use crate::protocol::tool::ToolClass;
@@ -127,6 +130,9 @@ impl Tool for ReadFile {
         let resolved = resolve(&ctx.cwd, &args.path)?;
         let name = shown(&ctx.cwd, &resolved.path);
         let note = link_note(&args.path, &resolved);
+        if let Some(media) = media_type(&resolved.path) {
+            return self.media(&name, &resolved.path, media, &note).await;
+        }
         match self.backend.read_text(&resolved.path).await {
             Ok(file) => {
                 self.seen.note(&resolved.path, &file.text);
@@ -150,6 +156,47 @@ impl Tool for ReadFile {
 }
 
 impl ReadFile {
+    /// A whole file as a block, or words about one that is too large.
+    async fn media(
+        &self,
+        name: &str,
+        path: &Path,
+        media: MediaType,
+        note: &str,
+    ) -> Result<ToolOutput, ToolError> {
+        let limit = usize::try_from(media.kind.limit()).unwrap_or(usize::MAX);
+        let read = self.backend.read_bytes(path, 0, limit).await.map_err(reply)?;
+        let size = size_words(read.total);
+        let (text, blocks, summary) = if read.total == 0 {
+            (
+                format!("(empty file: {name}){note}"),
+                Vec::new(),
+                "empty".to_owned(),
+            )
+        } else if read.total > media.kind.limit() {
+            let most = size_words(media.kind.limit());
+            let text = format!(
+                "{name} is {} of {size} and not shown: the limit is {most}. Make a smaller one of it with a program in \
+                 bash, or work with a part.{note}",
+                media.mime
+            );
+            (text, Vec::new(), format!("{size}, not shown"))
+        } else {
+            let block = block(media, &read.bytes);
+            (
+                format!("{name} ({}, {size}).{note}", media.mime),
+                vec![block],
+                size,
+            )
+        };
+        Ok(ToolOutput {
+            text,
+            media: blocks,
+            summary,
+            ..ToolOutput::default()
+        })
+    }
+
     /// Reads a file that is too large for memory in chunks, up to the end of the range.
     async fn stream(
         &self,

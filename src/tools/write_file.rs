@@ -8,12 +8,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::backend::{Backend, BackendError};
-use crate::edit::unified::{diff_stat, unified_diff};
+use crate::edit::unified::diff_stat;
 use crate::fs::endings::adapt_endings;
 use crate::permission::access::Access;
 use crate::protocol::change::{ChangeSet, Content, Expect, FileChange, FileText, Origin};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{keep_note, link_note, reply, resolve_file, shown};
+use crate::tools::preview::{clip, diff};
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
@@ -101,13 +102,14 @@ impl Tool for WriteFile {
 
     async fn preview(&self, args: &Args, ctx: &ToolCtx) -> Option<String> {
         let path = resolve_file(&ctx.cwd, &args.path).ok()?.path;
-        let old = match self.backend.read_text(&path).await {
-            Ok(file) => file.text,
-            Err(BackendError::NotFound { .. }) => String::new(),
-            Err(_) => return None,
+        let name = shown(&ctx.cwd, &path);
+        let (old, replaced) = match self.backend.read_text(&path).await {
+            Ok(file) => (file.text, ""),
+            Err(BackendError::NotFound { .. }) => (String::new(), ""),
+            Err(_) => (String::new(), "(replaces a file that cannot be shown)\n"),
         };
-        let new = adapt_endings(&args.content, &old);
-        Some(unified_diff(&shown(&ctx.cwd, &path), &old, &new))
+        let diff = diff((&name, &old), (&name, &args.content));
+        Some(clip(&format!("{replaced}{diff}")))
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {

@@ -10,6 +10,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("protocol", 0),
     ("edit", 1),
     ("host", 1),
+    ("media", 1),
     ("offload", 1),
     ("review", 1),
     ("search", 1),

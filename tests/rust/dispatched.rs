@@ -425,3 +425,46 @@ async fn no_path_of_a_patch_leaves_the_working_directory() {
     );
     assert_eq!(session.project.bytes("real/a"), b"b\n");
 }
+
+#[tokio::test]
+async fn who_is_asked_sees_what_would_change() {
+    let session = Session::with(
+        Config {
+            mode: dcode::permission::mode::Mode::AskAll,
+            ..Config::default()
+        },
+        Box::new(|_| Choice::Deny),
+    );
+    session.project.file("a", b"one\r\ntwo\r\n");
+    session.project.file("d/x", b"x\n");
+    session.project.file("d/y", b"y\n");
+    let patch = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-two\n+2\n*** Add File: n\n+n\n\
+                 *** Update File: d/x\n*** Move to: z\n*** Delete File: d/y\n*** End Patch";
+    let changed = "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n";
+    let calls = [
+        ("write_file", json!({"path": "a", "content": "one\n2\n"}), changed),
+        (
+            "edit_file",
+            json!({"path": "a", "old_string": "two", "new_string": "2"}),
+            changed,
+        ),
+        (
+            "delete",
+            json!({"path": "a"}),
+            "--- a/a\n+++ b/a\n@@ -1,2 +0,0 @@\n-one\n-two\n",
+        ),
+        ("delete", json!({"path": "d"}), "d\nd/x\nd/y"),
+        (
+            "apply_patch",
+            json!({ "patchText": patch }),
+            "--- a/a\n+++ b/b\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n--- a/n\n+++ b/n\n@@ -0,0 +1 @@\n+n\nd/x → z\n\
+             --- a/d/y\n+++ b/d/y\n@@ -1 +0,0 @@\n-y\n",
+        ),
+    ];
+    for (tool, args, preview) in calls {
+        let done = session.call(tool, args).await;
+        assert_eq!(done.outcome, Outcome::Denied, "{tool}: {}", done.text);
+        let asked = session.person.asked.lock().unwrap().pop().unwrap();
+        assert_eq!(asked.diff.as_deref(), Some(preview), "{tool}");
+    }
+}

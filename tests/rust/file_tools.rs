@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dcode::permission::access::Access;
+use dcode::protocol::message::Block;
 use dcode::tools::edit_file::EditFile;
 use dcode::tools::ls::Ls;
 use dcode::tools::read_file::ReadFile;
@@ -129,6 +130,76 @@ async fn reading_says_what_is_wrong() {
         tools.read(json!({"path": "empty"})).await.unwrap(),
         "(empty file: empty)"
     );
+}
+
+#[tokio::test]
+async fn media_are_given_as_blocks() {
+    let tools = Tools::new();
+    let kinds = [
+        ("image", "png jpg jpeg gif webp heic heif"),
+        ("video", "mp4 mpeg mov avi flv mpg webm wmv 3gpp"),
+        ("audio", "wav mp3 aiff aac ogg flac"),
+        ("file", "pdf ppt pptx"),
+    ];
+    let mut count = 0;
+    for (expected, extensions) in kinds {
+        for extension in extensions.split(' ') {
+            for name in [
+                format!("a.{extension}"),
+                format!("b.{}", extension.to_uppercase()),
+            ] {
+                tools.project.file(&name, b"\0\x01\xff");
+                // A range means nothing here.
+                let args = json!({"path": name, "start_line": 3});
+                let output = tools.run(&tools.read, args).await.unwrap();
+                let [
+                    Block::Media {
+                        kind,
+                        mime_type,
+                        base64,
+                    },
+                ] = output.media.as_slice()
+                else {
+                    panic!("{name}: {output:?}");
+                };
+                assert_eq!((kind.as_str(), base64.as_str()), (expected, "AAH/"), "{name}");
+                assert_eq!(output.text, format!("{name} ({mime_type}, 3 bytes)."));
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(count, 50);
+}
+
+#[tokio::test]
+async fn media_that_are_too_large_or_empty_are_told_in_words() {
+    let tools = Tools::new();
+    tools.project.file("empty.png", b"");
+    assert_eq!(
+        tools.read(json!({"path": "empty.png"})).await.unwrap(),
+        "(empty file: empty.png)"
+    );
+    for (name, mib, shown) in [
+        ("a.png", 10, true),
+        ("b.pdf", 11, false),
+        ("c.mp3", 20, true),
+        ("d.mp4", 21, false),
+    ] {
+        let file = std::fs::File::create(tools.project.root.join(name)).unwrap();
+        file.set_len(mib << 20).unwrap();
+        let output = tools.run(&tools.read, json!({"path": name})).await.unwrap();
+        assert_eq!(!output.media.is_empty(), shown, "{name}: {}", output.text);
+        assert_eq!(
+            output
+                .text
+                .contains(&format!("of {mib} MiB and not shown: the limit is")),
+            !shown,
+            "{}",
+            output.text
+        );
+    }
+    let missing = tools.read(json!({"path": "e.png"})).await.unwrap_err();
+    assert!(missing.contains("Did you mean"), "{missing}");
 }
 
 #[tokio::test]

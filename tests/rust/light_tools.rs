@@ -1,5 +1,6 @@
-//! grep, bash, question and todo_write as a model sees them.
+//! grep, glob, bash, question and todo_write as a model sees them.
 
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use dcode::protocol::request::{Approval, Question as Asked};
 use dcode::shell::env::Shell;
 use dcode::shell::watchdog::Watchdog;
 use dcode::tools::bash::Bash;
+use dcode::tools::glob::Glob;
 use dcode::tools::grep::Grep;
 use dcode::tools::question::Question;
 use dcode::tools::todo_write::{TodoItem, TodoWrite};
@@ -352,5 +354,125 @@ async fn todo_write_refuses_two_at_once_and_empty_items() {
             .unwrap_err()
             .to_string()
             .contains("todos[0].subject is empty")
+    );
+}
+
+fn glob() -> Glob {
+    Glob::new(Arc::new(|path: &Path| !path.ends_with("denied.rs")))
+}
+
+async fn found(pattern: &str, cwd: &Path) -> String {
+    text(&glob(), json!({ "pattern": pattern }), cwd).await
+}
+
+#[tokio::test]
+async fn glob_finds_names_at_any_depth_and_paths_below_their_folder() {
+    let (_dir, root) = tree(&[
+        ("x.py", ""),
+        ("d/y.py", ""),
+        ("d/e/z.py", ""),
+        ("p/q/x.yaml", ""),
+        ("-odd", ""),
+        ("app/[id]/page.tsx", ""),
+    ]);
+    assert_eq!(found("*.py", &root).await, "d/e/z.py\nd/y.py\nx.py\n");
+    assert_eq!(found("/*.py", &root).await, "x.py\n");
+    assert_eq!(found("d/*.py", &root).await, "d/y.py\n");
+    assert_eq!(found("d/**/*.py", &root).await, "d/e/z.py\nd/y.py\n");
+    assert_eq!(found("p/**", &root).await, "p/q/x.yaml\n");
+    assert_eq!(found("p/", &root).await, "p/q/x.yaml\n");
+    assert_eq!(found("-*", &root).await, "-odd\n");
+    for pattern in ["app/\\[id\\]/*.tsx", "app/[[]id[]]/*.tsx", "app/*/page.tsx"] {
+        assert_eq!(found(pattern, &root).await, "app/[id]/page.tsx\n", "{pattern}");
+    }
+    let below = text(&glob(), json!({"pattern": "*.py", "cwd": "d"}), &root).await;
+    assert_eq!(below, "d/e/z.py\nd/y.py\n");
+    let absolute = format!("{}/d/*.py", root.display());
+    assert_eq!(found(&absolute, &root).await, "d/y.py\n");
+    assert_eq!(found("*.rb", &root).await, "No files match *.rb.\n");
+}
+
+#[tokio::test]
+async fn glob_says_what_is_left_out_and_lists_what_is_named() {
+    let (_dir, root) = tree(&[
+        (".gitignore", "out/\n"),
+        ("out/a.rs", ""),
+        (".github/w.yml", ""),
+        ("src/a.rs", ""),
+        ("src/denied.rs", ""),
+        ("node_modules/m/b.rs", ""),
+    ]);
+    assert_eq!(
+        found("*.rs", &root).await,
+        "src/a.rs\n(1 file withheld by a rule; 2 ignored names not looked at; no_ignore=true or a pattern that begins \
+         with its path does; 2 hidden names not looked at; hidden=true or a pattern that begins with its path does.)\n"
+    );
+    let all = text(
+        &glob(),
+        json!({"pattern": "*", "hidden": true, "no_ignore": true}),
+        &root,
+    )
+    .await;
+    assert!(
+        all.starts_with(".github/w.yml\n.gitignore\nnode_modules/m/b.rs\nout/a.rs\nsrc/a.rs\n"),
+        "{all}"
+    );
+    assert_eq!(found("out/*.rs", &root).await, "out/a.rs\n");
+    assert_eq!(found(".github/**", &root).await, ".github/w.yml\n");
+    assert!(found(".git*", &root).await.starts_with(".gitignore\n"));
+    assert_eq!(
+        found("node_modules/**/*.rs", &root).await,
+        "node_modules/m/b.rs\n"
+    );
+}
+
+#[tokio::test]
+async fn glob_follows_links_that_are_named_and_no_others() {
+    let (_dir, root) = tree(&[("real/f.md", ""), ("loop/a.txt", "")]);
+    symlink("real", root.join("link")).unwrap();
+    symlink("..", root.join("loop/child")).unwrap();
+    let through = found("link/**/*.md", &root).await;
+    assert!(
+        through.starts_with("link/f.md\n(link leads through a link to"),
+        "{through}"
+    );
+    let access = |pattern: &str| {
+        let args = serde_json::from_value(json!({ "pattern": pattern })).unwrap();
+        glob().access(&args, &root).unwrap()
+    };
+    assert_eq!(access("link/*.md"), [Access::Read(root.join("real"))]);
+    assert_eq!(found("**/a.txt", &root).await, "loop/a.txt\n");
+    assert_eq!(found("*.md", &root).await, "real/f.md\n");
+}
+
+#[tokio::test]
+async fn glob_is_capped_ordered_and_says_what_is_wrong() {
+    let names: Vec<String> = (0..1_250).map(|n| format!("f{n:04}.txt")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
+    let (_dir, root) = tree(&files);
+    let all = found("*.txt", &root).await;
+    assert_eq!(all, found("*.txt", &root).await);
+    assert_eq!(all.lines().count(), 1_001);
+    assert!(
+        all.contains("f0999.txt\n(1000 of 1250 files are shown; narrow"),
+        "{all}"
+    );
+    let wrong = async |args: Value| call(&glob(), args, &root).await.unwrap_err().to_string();
+    assert!(wrong(json!({"pattern": "a["})).await.contains("not valid"));
+    assert!(wrong(json!({"pattern": ""})).await.contains("empty"));
+    assert!(
+        wrong(json!({"pattern": "../*"}))
+            .await
+            .contains("leaves its folder")
+    );
+    assert!(
+        wrong(json!({"pattern": "*", "path": "none"}))
+            .await
+            .contains("There is no directory none")
+    );
+    assert!(
+        wrong(json!({"pattern": "f0001.txt/*"}))
+            .await
+            .contains("is a file")
     );
 }

@@ -45,7 +45,7 @@ mod project;
 mod provider;
 // What an ordinary user may not do, and full disks: writes fail whole and in words.
 mod refused_writes;
-// grep, bash, question and todo_write as a model sees them.
+// grep, glob, bash, question and todo_write as a model sees them.
 mod light_tools;
 // What waits for review, is decided, and comes back.
 mod review;

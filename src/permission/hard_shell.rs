@@ -290,7 +290,8 @@ impl Judge<'_> {
             let vital = self.ground.vital(&named.real)?;
             let all = matches("a") && matches("zz");
             let ours = named.real == self.ground.cwd;
-            let taken = if ours { matches(".git") } else { all };
+            let hidden = self.naming.takes_hidden() && matches("git");
+            let taken = if ours { matches(".git") || hidden } else { all };
             taken.then(|| refuse_removal(command, &named, vital))
         })
     }

@@ -36,6 +36,7 @@ pub struct Naming<'a> {
     bases: Vec<PathBuf>,
     variables: Variables,
     is_lost: bool,
+    takes_hidden: bool,
     left: Cell<usize>,
     searched: Cell<usize>,
     is_exhausted: Cell<bool>,
@@ -50,6 +51,10 @@ impl<'a> Naming<'a> {
             bases: vec![ground.cwd.clone()],
             variables: Variables::new(ground, analysis),
             is_lost: false,
+            takes_hidden: analysis
+                .commands
+                .iter()
+                .any(|command| command.words.iter().any(|word| word.text == "dotglob")),
             left: Cell::new(MAX_ENTRIES),
             searched: Cell::new(MAX_SEARCHED),
             is_exhausted: Cell::new(false),
@@ -106,6 +111,11 @@ impl<'a> Naming<'a> {
     /// Whether the line goes to a folder that it computes.
     pub fn is_lost(&self) -> bool {
         self.is_lost
+    }
+
+    /// Whether the line makes `*` match hidden names (`shopt -s dotglob`).
+    pub fn takes_hidden(&self) -> bool {
+        self.takes_hidden
     }
 
     /// Whether the patterns of the line meet more files than were looked at: what it names is not known.

@@ -65,7 +65,7 @@ end
 ---@param buf integer
 ---@return boolean
 function M.eol(buf)
-  return vim.bo[buf].endofline or (vim.bo[buf].fixendofline and not vim.bo[buf].binary)
+  return vim.bo[buf].endofline
 end
 
 ---@return table

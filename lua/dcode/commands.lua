@@ -69,14 +69,19 @@ function M.parse_line(line)
   end
   local words = words_of(rest)
   if not sub.fits(words, rest) then
-    return { kind = 'error', text = ('/%s does not take that.'):format(first), hint = sub.usage }
+    return {
+      kind = 'error',
+      text = ('/%s does not take that.'):format(first),
+      hint = ('Type /%s.'):format(sub.usage),
+    }
   end
   return { kind = 'command', name = first, words = words, rest = rest }
 end
 
 ---@param why? string
 local function complain(why)
-  log.notify('error', (why or 'That did not work.'):gsub('\n', '; '))
+  -- In brackets: the count that gsub returns as well is not a hint.
+  log.notify('error', ((why or 'That did not work.'):gsub('\n', '; ')))
 end
 
 ---@param text string

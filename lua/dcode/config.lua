@@ -27,6 +27,8 @@ M.defaults = {
     reject_file = '<localleader>R',
     next = ']h',
     prev = '[h',
+    accept_all = false,
+    reject_all = false,
   },
   chat = {
     side = 'auto',
@@ -119,24 +121,12 @@ local function report_unknown(given, known, path)
   end
 end
 
-local KEY_NAMES = {
-  accept = true,
-  reject = true,
-  accept_file = true,
-  reject_file = true,
-  accept_all = true,
-  reject_all = true,
-  next = true,
-  prev = true,
-  mode = true,
-}
-
 ---@return dcode.LuaConfig
 local function build()
   problems = {}
   local raw, d = M.raw(), M.defaults
   local keys, chat = table_at(raw.keys, 'keys'), table_at(raw.chat, 'chat')
-  report_unknown(keys, KEY_NAMES, 'keys')
+  report_unknown(keys, d.keys, 'keys')
   report_unknown(chat, d.chat, 'chat')
   local number = function(name)
     local v = chat[name]
@@ -161,7 +151,7 @@ local function build()
     review = table_at(raw.review, 'review'),
   }
   for name, lhs in pairs(keys) do
-    if KEY_NAMES[name] then
+    if d.keys[name] ~= nil then
       local ok = lhs == false or type(lhs) == 'string'
       out.keys[name] = pick(lhs, out.keys[name], 'keys.' .. name, ok, 'a key or false')
     end

@@ -10,6 +10,9 @@ local log = require('dcode.log')
 ---@type (fun(ev: dcode.Event))[]
 local listeners = {}
 
+--- Requests for the person; the editor answers the others by itself.
+local PERSONAL = { approval = true, question = true }
+
 --- Fires `User Dcode<name>` with `data`.
 ---@param name string
 ---@param data table
@@ -17,7 +20,8 @@ function M.fire(name, data)
   vim.api.nvim_exec_autocmds('User', { pattern = 'Dcode' .. name, modeline = false, data = data })
 end
 
---- Calls `fn` with every event until the returned function is called.
+--- Calls `fn` with every event, but for requests that the editor answers by itself, until the
+--- returned function is called.
 ---@param fn fun(ev: dcode.Event)
 ---@return fun()
 function M.listen(fn)
@@ -94,7 +98,7 @@ end
 
 function on.request(ev)
   local kind = ev.request.kind
-  if kind == 'approval' or kind == 'question' then
+  if PERSONAL[kind] then
     M.fire('Request', { id = ev.id, kind = kind })
     require('dcode.requests').route(ev.id, ev.request, ev.ticket)
   elseif kind == 'apply_edits' then
@@ -141,6 +145,22 @@ function on.stopped(ev)
   end
 end
 
+---@type table<integer, true> open requests that the editor answers by itself
+local own = {}
+
+---@param ev dcode.Event
+---@return boolean
+local function is_internal(ev)
+  if ev.type == 'request' and not PERSONAL[ev.request.kind] then
+    own[ev.id] = true
+    return true
+  elseif ev.type == 'request_closed' and own[ev.id] then
+    own[ev.id] = nil
+    return true
+  end
+  return false
+end
+
 --- Hands one event to everybody. A fault in one handler does not keep the others from running.
 ---@param ev dcode.Event
 function M.dispatch(ev)
@@ -151,7 +171,7 @@ function M.dispatch(ev)
   else
     log.write('no handler for the event ' .. tostring(ev.type))
   end
-  for _, fn in ipairs(vim.list_slice(listeners)) do
+  for _, fn in ipairs(is_internal(ev) and {} or vim.list_slice(listeners)) do
     log.guard('listener', fn, ev)
   end
 end

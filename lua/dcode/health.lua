@@ -18,9 +18,10 @@ end
 local function library()
   h.start('dcode: native library')
   local loader = require('dcode.native')
-  local native, why = loader.load()
+  local native, why, tried = loader.load()
   if not native then
     h.error(why or 'The library does not load.')
+    h.info('These were tried:\n' .. table.concat(tried or {}, '\n'))
     return false
   end
   h.ok(('protocol %d, from %s'):format(native.protocol_version, loader.path))
@@ -43,10 +44,7 @@ local function configuration()
     if s.model then
       h.ok('model ' .. s.model .. (s.scripted and ' (scripted)' or ''))
     else
-      h.warn(
-        'No model is configured.',
-        'Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type :Dcode model PROVIDER:MODEL.'
-      )
+      h.warn('No model is configured.', session.MODEL_HINT)
     end
     h.info('mode ' .. s.mode)
   end
@@ -80,13 +78,11 @@ end
 
 local function places()
   h.start('dcode: files')
-  local log = require('dcode.log')
-  local dir = log.state_dir()
-  vim.fn.mkdir(dir, 'p', tonumber('700', 8))
-  if vim.fn.filewritable(dir) == 2 then
+  local dir, why = require('dcode.log').make_state_dir()
+  if dir then
     h.ok('state and logs: ' .. dir)
   else
-    h.error(dir .. ' cannot be written.', 'Change its owner or set XDG_STATE_HOME.')
+    h.error(why)
   end
   for _, program in ipairs({ 'bash', 'git' }) do
     local path = vim.fn.exepath(program)

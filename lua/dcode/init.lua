@@ -125,6 +125,7 @@ function M.stop()
   if not session.started() then
     return false
   end
+  require('dcode.review.queue').drop()
   return session.submit({ type = 'interrupt' })
 end
 

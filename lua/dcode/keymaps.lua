@@ -74,7 +74,13 @@ M.REVIEW = {
   prev = { plug = 'prev', modes = { 'n' } },
 }
 
----@type table<integer, { mode: string, lhs: string }[]>
+---@class dcode.Mapped
+---@field name string a key of the option `keys`
+---@field mode string
+---@field lhs string as one types it, whatever the leader is meanwhile
+---@field rhs string
+
+---@type table<integer, dcode.Mapped[]>
 local mapped = {}
 
 --- Maps the review keys in a buffer while hunks wait there. A key that the person has mapped in the
@@ -94,7 +100,8 @@ function M.attach(buf)
         if taken.buffer ~= 1 then
           local rhs = '<Plug>(dcode-' .. action.plug .. ')'
           vim.keymap.set(mode, lhs, rhs, { buffer = buf, desc = 'dcode: ' .. action.plug })
-          mine[#mine + 1] = { mode = mode, lhs = lhs }
+          local typed = vim.fn.keytrans(vim.fn.maparg(lhs, mode, false, true).lhsraw)
+          mine[#mine + 1] = { name = name, mode = mode, lhs = typed, rhs = rhs }
         end
       end
     end
@@ -102,31 +109,41 @@ function M.attach(buf)
   mapped[buf] = mine
 end
 
---- Removes the review keys; what was there before is untouched.
+--- Whether a key means what `attach` gave it: the person may have mapped it since.
+---@param buf integer
+---@param map dcode.Mapped
+---@return boolean
+local function is_ours(buf, map)
+  local now = vim.api.nvim_buf_call(buf, function()
+    return vim.fn.maparg(map.lhs, map.mode, false, true)
+  end)
+  return now.buffer == 1 and now.rhs == map.rhs
+end
+
+--- Removes the review keys; mappings of the person stay, older and newer ones.
 ---@param buf integer
 function M.detach(buf)
   local mine = mapped[buf]
   mapped[buf] = nil
   if mine and vim.api.nvim_buf_is_valid(buf) then
     for _, map in ipairs(mine) do
-      pcall(vim.keymap.del, map.mode, map.lhs, { buffer = buf })
+      if is_ours(buf, map) then
+        vim.keymap.del(map.mode, map.lhs, { buffer = buf })
+      end
     end
   end
 end
 
 --- The key of an action as the person would type it, for hints.
 ---@param name string a key of the option `keys`
----@return string? nil when it is not mapped
-function M.shown(name)
-  local lhs = require('dcode.config').get().keys[name]
-  if not lhs then
-    return nil
+---@param buf integer a buffer where hunks wait
+---@return string? nil when it is not mapped there
+function M.shown(name, buf)
+  for _, map in ipairs(mapped[buf] or {}) do
+    if map.name == name and map.mode == 'n' and is_ours(buf, map) then
+      return map.lhs
+    end
   end
-  local leader = vim.g.maplocalleader
-  if leader == nil or leader == '' then
-    leader = '\\'
-  end
-  return (lhs:gsub('<[Ll]ocal[Ll]eader>', (leader:gsub('%%', '%%%%'))))
 end
 
 ---@param buf integer

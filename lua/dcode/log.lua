@@ -7,6 +7,8 @@ local LEVELS = {
   error = vim.log.levels.ERROR,
 }
 
+local HIGHLIGHTS = { warn = 'WarningMsg', error = 'ErrorMsg' }
+
 --- Where state lies: logs, sessions.
 ---@return string
 function M.state_dir()
@@ -18,14 +20,28 @@ function M.path()
   return M.state_dir() .. '/editor.log'
 end
 
+--- Makes the folder for state where there is none.
+---@return string? dir, string? message
+function M.make_state_dir()
+  local dir = M.state_dir()
+  pcall(vim.fn.mkdir, dir, 'p', tonumber('700', 8))
+  if vim.fn.filewritable(dir) ~= 2 then
+    return nil, dir .. ' cannot be written. Change its owner, or set XDG_STATE_HOME.'
+  end
+  return dir
+end
+
 --- Appends one entry. Never fails loudly: a full disk must not break the editor.
 ---@param message string
 function M.write(message)
-  vim.fn.mkdir(M.state_dir(), 'p', tonumber('700', 8))
-  local file = io.open(M.path(), 'a')
+  if not M.make_state_dir() then
+    return
+  end
+  -- Entries may quote what somebody typed; nobody else reads them.
+  local file = vim.uv.fs_open(M.path(), 'a', tonumber('600', 8))
   if file then
-    file:write(os.date('%Y-%m-%dT%H:%M:%S '), message, '\n')
-    file:close()
+    vim.uv.fs_write(file, os.date('%Y-%m-%dT%H:%M:%S ') .. message .. '\n')
+    vim.uv.fs_close(file)
   end
 end
 
@@ -41,7 +57,40 @@ end
 ---@type fun(level: string, message: string, hint?: string)?
 M.sink = nil
 
---- Says one sentence in the message line, cut where it would ask for <CR>.
+--- When the built-in message line last showed something of ours.
+local shown_at = -math.huge
+
+--- Puts a text into the history of `:messages`. What it leaves on the screen is drawn over.
+---@param text string
+local function remember(text)
+  local more = vim.o.more
+  vim.o.more = false
+  vim.cmd.echomsg(vim.fn.string(text))
+  vim.o.more = more
+  vim.cmd.redraw()
+end
+
+--- Shows a text in one line of the screen; `:messages` has it whole.
+---@param level 'info'|'warn'|'error'
+---@param text string
+local function show(level, text)
+  local now = vim.uv.now()
+  if now - shown_at < 500 then
+    -- A second message below the first would ask for <CR>.
+    vim.cmd.redraw()
+  end
+  shown_at = now
+  text = text:gsub('%s*\n%s*', ' ')
+  local room = math.max(vim.o.columns - 14, 20)
+  if vim.fn.strdisplaywidth(text) <= room then
+    return vim.notify(text, LEVELS[level] or LEVELS.info)
+  end
+  remember(text)
+  local short = require('dcode.ui.text').cut(text, room)
+  vim.api.nvim_echo({ { short, HIGHLIGHTS[level] } }, false, {})
+end
+
+--- Says one sentence, in one line where Neovim's own message line shows it.
 ---@param level 'info'|'warn'|'error'
 ---@param message string
 ---@param hint? string what to type
@@ -51,13 +100,10 @@ function M.notify(level, message, hint)
   end
   local text = 'dcode: ' .. message .. (hint and hint ~= '' and (' ' .. hint) or '')
   if builtin_notify() and #vim.api.nvim_list_uis() > 0 then
-    local room = math.max(vim.o.columns - 14, 20)
-    text = text:gsub('%s*\n%s*', ' ')
-    if vim.fn.strdisplaywidth(text) > room then
-      text = require('dcode.ui.text').cut(text, room)
-    end
+    show(level, text)
+  else
+    vim.notify(text, LEVELS[level] or LEVELS.info)
   end
-  vim.notify(text, LEVELS[level] or LEVELS.info)
 end
 
 local said = {}

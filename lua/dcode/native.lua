@@ -31,22 +31,12 @@ function M.candidates(root)
   return paths
 end
 
+--- The remedy stands first: a message line shows no more than that.
 ---@param root string
+---@param why string
 ---@return string
-local function build_command(root)
-  return 'cd ' .. root .. ' && cargo build --release'
-end
-
----@param root string
----@param tried string[] one line a path: the path and why it did not do
----@return string
-local function advice(root, tried)
-  local lines = { 'The native library of dcode is not there. Tried:' }
-  for _, line in ipairs(tried) do
-    lines[#lines + 1] = '  ' .. line
-  end
-  lines[#lines + 1] = 'Type this in a shell:  ' .. build_command(root)
-  return table.concat(lines, '\n')
+local function build(root, why)
+  return ('Run cargo build --release in %s: %s'):format(root, why)
 end
 
 ---@param native any
@@ -57,45 +47,43 @@ local function check(native, path)
     return nil, path .. ' is a library, but not of dcode.'
   end
   if native.protocol_version ~= M.PROTOCOL then
-    return nil,
-      ('%s speaks protocol %s, the Lua files speak %d. Type this in a shell:  %s'):format(
-        path,
-        tostring(native.protocol_version),
-        M.PROTOCOL,
-        build_command(M.root())
-      )
+    local speaks = tostring(native.protocol_version)
+    local why = 'the library speaks protocol %s, the Lua files speak %d.'
+    return nil, build(M.root(), why:format(speaks, M.PROTOCOL))
   end
   return native
 end
 
 --- The library; loaded on first use.
----@return dcode.Native?, string? message what was tried and what to type
+---@return dcode.Native?, string? message what to type
+---@return string[]? tried the paths, each with the reason where it was there and did not load
 function M.load()
   if loaded then
     return loaded
   end
-  local root, tried = M.root(), {}
+  local root, tried, why = M.root(), {}, 'the library is not there.'
   for _, path in ipairs(M.candidates(root)) do
     if vim.uv.fs_stat(path) then
       local open, err = package.loadlib(path, 'luaopen_dcode')
       if open then
         local ok, native = pcall(open)
         if not ok then
-          return nil, ('%s does not start: %s'):format(path, tostring(native))
+          return nil, ('%s does not start: %s'):format(path, tostring(native)), { path }
         end
-        local good, why = check(native, path)
+        local good, complaint = check(native, path)
         if not good then
-          return nil, why
+          return nil, complaint, { path }
         end
         loaded, M.path = good, path
         return good
       end
+      why = 'the library that is there does not load.'
       tried[#tried + 1] = path .. '  (' .. tostring(err) .. ')'
     else
       tried[#tried + 1] = path
     end
   end
-  return nil, advice(root, tried)
+  return nil, build(root, why), tried
 end
 
 --- Puts another table in the library's place; for tests.

@@ -36,6 +36,10 @@ M.tickets = {}
 ---@type table|nil flags of the command line; set before the start
 M.flags = nil
 
+--- What to do where no model is configured.
+M.MODEL_HINT = 'Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type :Dcode model PROVIDER:MODEL, '
+  .. 'for example :Dcode model openai:gpt-5.4-mini.'
+
 ---@return boolean
 function M.started()
   return M.state.native ~= nil and M.state.stopped == nil
@@ -51,9 +55,10 @@ function M.ensure()
   if not native then
     return nil, why
   end
-  local log = require('dcode.log')
-  local state_dir = log.state_dir()
-  vim.fn.mkdir(state_dir, 'p', tonumber('700', 8))
+  local state_dir, unwritable = require('dcode.log').make_state_dir()
+  if not state_dir then
+    return nil, unwritable
+  end
   local info, err = native.start({
     cwd = vim.fn.getcwd(-1, -1),
     home = vim.uv.os_homedir(),
@@ -69,8 +74,7 @@ function M.ensure()
   end
   M.state = fresh()
   local s = M.state
-  s.native, s.session, s.model = native, info.session, info.model
-  s.mode, s.scripted = info.mode or s.mode, info.scripted == true
+  s.native, s.mode = native, info.mode or s.mode
   require('dcode.exit').watch()
   require('dcode.ui.prompts').watch_keys()
   require('dcode.review').watch()
@@ -114,12 +118,21 @@ function M.prompt(text, context)
   return turn
 end
 
+--- Whether the model only plays a script. The person has to see that.
+---@return boolean
+local function scripted()
+  local status = M.state.native and M.state.native.status({})
+  return status ~= nil and status.scripted == true
+end
+
 --- Follows the events; called before every other handler.
 ---@param ev dcode.Event
 function M.follow(ev)
   local s, now = M.state, vim.uv.now()
   if ev.type == 'session_started' then
+    s.usage = nil
     s.session, s.model, s.mode, s.tools = ev.session, ev.model, ev.mode, ev.tools or {}
+    s.scripted = scripted()
   elseif ev.type == 'turn_started' then
     local turn = s.turns[ev.turn]
     if turn and turn.state == 'queued' then
@@ -147,7 +160,7 @@ function M.follow(ev)
   elseif ev.type == 'mode_changed' then
     s.mode = ev.mode
   elseif ev.type == 'model_changed' then
-    s.model = ev.model
+    s.model, s.scripted = ev.model, scripted()
   elseif ev.type == 'usage' then
     s.usage = ev
   elseif ev.type == 'stopped' then

@@ -146,8 +146,16 @@ local function show_explanation(tool, rest, e)
   if e.pattern then
     put('An answer would be remembered as:  ' .. e.pattern, 'DcodeHint')
   end
-  for _, c in ipairs(e.commands or {}) do
-    put(('  %s  %s, %s'):format(text.line(c.text), c.class, c.decision), hl[c.decision])
+  local commands, cells = e.commands or {}, 0
+  for _, c in ipairs(commands) do
+    cells = math.max(cells, math.min(vim.api.nvim_strwidth(text.line(c.text)), width - 26))
+  end
+  for i, c in ipairs(commands) do
+    if i == 1 then
+      put('')
+    end
+    local command = text.pad(text.cut(text.line(c.text), cells), cells)
+    put(('  %s  %-11s  %s'):format(command, c.class, c.decision), hl[c.decision])
   end
   return page('explain', lines, marks)
 end
@@ -261,7 +269,7 @@ local function run_model(ctx)
     return say(
       'info',
       model and ('The model is %s.'):format(model)
-        or 'No model is configured. Set DEEPSEEK_API_KEY, or type :Dcode model PROVIDER:MODEL.'
+        or 'No model is configured. ' .. session.MODEL_HINT
     )
   end
   return require('dcode.session').submit({ type = 'set_model', model = ctx.words[1] })

@@ -15,17 +15,6 @@ M.GRACE_MS = 5000
 --- How many `on_request` functions run now.
 local answering = 0
 
----@type integer?
-local probe
-
----@return boolean
-local function text_is_locked()
-  if not probe or not vim.api.nvim_buf_is_valid(probe) then
-    probe = vim.api.nvim_create_buf(false, true)
-  end
-  return not pcall(vim.api.nvim_buf_set_text, probe, 0, 0, 0, 0, { '' })
-end
-
 --- Why waiting is not possible now, or nil when it is.
 ---@return string?
 function M.refusal()
@@ -41,7 +30,7 @@ function M.refusal()
     return 'dcode cannot wait in the middle of a command.'
   elseif vim.fn.getcmdwintype() ~= '' then
     return 'dcode cannot wait in the command-line window.'
-  elseif text_is_locked() then
+  elseif require('dcode.textlock').locked() then
     return 'dcode cannot wait while the text is locked. Wrap the call in vim.schedule().'
   end
 end

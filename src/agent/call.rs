@@ -40,9 +40,9 @@ pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) {
         limit: Some(call.limit),
     };
     let scope = Scope {
-        cancel,
         ticket: Some(call.ticket),
         human: call.human,
+        ..core.scope(cancel)
     };
     let arguments = if call.args.is_null() {
         String::new()
@@ -56,15 +56,6 @@ pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) {
         arguments,
     };
     let finished = step::run_call(&core, &made, place, scope).await;
-    let timed_out = finished.outcome == Outcome::Cancelled && finished.elapsed >= call.limit;
-    let text = if timed_out {
-        format!(
-            "Stopped: it took longer than {} ms (timeout_ms).",
-            call.limit.as_millis()
-        )
-    } else {
-        finished.text
-    };
     let blocks = finished
         .media
         .iter()
@@ -72,7 +63,7 @@ pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) {
         .collect::<Vec<_>>();
     let result = CallResult {
         ok: finished.outcome == Outcome::Ok,
-        text,
+        text: finished.text,
         blocks: (!blocks.is_empty()).then_some(blocks),
         decision: finished.decision.as_str().into(),
     };
@@ -83,10 +74,14 @@ pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) {
 }
 
 /// What the gate would say, as [`Event::Explained`].
-pub fn explain(core: &Core, ticket: TicketId, tool: &str, args: &Value) {
-    let explanation =
-        explanation(core, tool, args).unwrap_or_else(|error| json!({"error": error.to_string()}));
-    core.events.push(Event::Explained { ticket, explanation });
+pub async fn explain(core: Arc<Core>, ticket: TicketId, tool: String, args: Value) {
+    let events = Arc::clone(&core.events);
+    // Accesses are resolved on the disk.
+    let explained = tokio::task::spawn_blocking(move || explanation(&core, &tool, &args)).await;
+    let explanation = explained
+        .unwrap_or_else(|_| Err(ToolError::fault()))
+        .unwrap_or_else(|error| json!({"error": error.to_string()}));
+    events.push(Event::Explained { ticket, explanation });
 }
 
 fn explanation(core: &Core, name: &str, args: &Value) -> Result<Value, ToolError> {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio_util::sync::CancellationToken;
+
 use crate::agent::history::History;
 use crate::agent::queue::EventQueue;
 use crate::agent::requests::Requests;
@@ -11,6 +13,8 @@ use crate::agent::session_log::SessionLog;
 use crate::agent::status::StatusBoard;
 use crate::backend::Backend;
 use crate::config::model::Config;
+use crate::host::clock::WorkClock;
+use crate::host::scope::Scope;
 use crate::permission::gate::Gate;
 use crate::protocol::event::{Event, Level, Notice, Usage};
 use crate::protocol::ids::{SessionId, StepIx, TurnId};
@@ -64,9 +68,28 @@ pub struct Core {
     pub status: Arc<StatusBoard>,
     /// Whether a front end answers approvals of turns.
     pub human: bool,
+    /// Cancelled when the agent ends.
+    pub root: CancellationToken,
 }
 
 impl Core {
+    /// The scope of work of a turn that ends with `cancel`.
+    pub fn scope(&self, cancel: CancellationToken) -> Scope {
+        Scope {
+            cancel,
+            root: self.root.clone(),
+            clock: WorkClock::default(),
+            ticket: None,
+            human: self.human,
+        }
+    }
+
+    /// The session is over: gives back what it holds on disk.
+    pub fn end(&self) {
+        self.log.close();
+        self.dispatcher.offload.clear();
+    }
+
     /// The number of a new step.
     pub fn next_step(&self) -> StepIx {
         StepIx(self.steps.fetch_add(1, Ordering::Relaxed) + 1)

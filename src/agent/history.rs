@@ -65,9 +65,54 @@ impl History {
         })
     }
 
+    /// Answers the calls of the last message with `text`, if it made some: after a fault nobody else does.
+    pub fn answer_open_calls(&mut self, text: &str) -> Option<&Message> {
+        let open = self.messages.last()?.calls().map(|call| ToolResult {
+            id: call.id.clone(),
+            text: text.to_owned(),
+            is_error: true,
+            media: Vec::new(),
+        });
+        let open: Vec<_> = open.collect();
+        (!open.is_empty()).then(|| self.push_results(open))
+    }
+
     fn push(&mut self, message: Message) -> &Message {
         let at = self.messages.len();
         self.messages.push(message);
         &self.messages[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::ids::CallId;
+
+    #[test]
+    fn open_calls_are_answered_once() {
+        let mut history = History::default();
+        history.push_user("hi".into());
+        assert_eq!(history.answer_open_calls("fault"), None);
+        let calls = ["a", "b"].map(|id| ToolCall {
+            id: CallId(id.into()),
+            name: "ls".into(),
+            arguments: String::new(),
+        });
+        history.push_assistant(String::new(), String::new(), &calls);
+        history.answer_open_calls("fault");
+        assert_eq!(history.answer_open_calls("fault"), None);
+        let [.., results] = history.messages() else {
+            panic!()
+        };
+        let ids: Vec<&str> = results
+            .blocks
+            .iter()
+            .map(|block| match block {
+                Block::ToolResult(result) => result.id.0.as_str(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!((results.role, ids), (Role::Tool, vec!["a", "b"]));
     }
 }

@@ -63,6 +63,10 @@ impl Requests {
     /// Asks and waits; `None` when the work was cancelled.
     async fn ask(&self, request: Request) -> Option<Reply> {
         let scope = current();
+        if scope.as_ref().is_some_and(|scope| scope.cancel.is_cancelled()) {
+            return None;
+        }
+        let _paused = scope.as_ref().map(|scope| scope.clock.pause());
         let id = RequestId(self.next.fetch_add(1, Ordering::Relaxed));
         let (sender, receiver) = oneshot::channel();
         let person = matches!(request, Request::Approval(_) | Request::Question { .. });
@@ -89,6 +93,8 @@ impl Requests {
             }
         };
         tokio::select! {
+            // What was done in answer counts, also when the stop came at the same time.
+            biased;
             reply = receiver => {
                 closing.outcome = RequestEnd::Answered;
                 reply.ok()

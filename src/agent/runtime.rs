@@ -54,11 +54,18 @@ pub fn spawn(start: Start, events: Arc<EventQueue>) -> Result<(AgentHandle, Star
     let (ops, receiver) = mpsc::unbounded_channel();
     let root = CancellationToken::new();
     let (done, ended) = std::sync::mpsc::channel();
-    let token = root.clone();
+    let (token, stop) = (root.clone(), root.clone());
+    let queue = Arc::clone(&events);
     runtime.spawn(async move {
-        let session = tokio::task::spawn_blocking(move || Session::new(blueprint, token)).await;
-        if let Ok(session) = session {
-            session.run(receiver).await;
+        let work = async {
+            let session = tokio::task::spawn_blocking(move || Session::new(blueprint, token)).await?;
+            tokio::spawn(session.run(receiver)).await
+        };
+        let faulty = work.await.is_err();
+        if faulty {
+            stop.cancel();
+            let reason = "a fault of dcode itself, which is in the log (:Dcode log)".into();
+            queue.push(Event::Stopped { reason });
         }
         // Nobody listens when the front end gave up waiting.
         let _ = done.send(());

@@ -8,14 +8,16 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::agent::call::{self, LuaCall};
+use crate::agent::context;
 use crate::agent::core::Core;
 use crate::agent::setup::Blueprint;
 use crate::agent::turn::{self, Ended, Prompt};
 use crate::agent::undo;
 use crate::config::mode::Mode;
-use crate::host::scope::{self, Scope};
+use crate::host::scope;
 use crate::protocol::event::{Event, Level, TurnEnd};
 use crate::protocol::ids::{HunkId, TicketId, TurnId};
 use crate::protocol::op::Op;
@@ -26,7 +28,15 @@ struct Running {
     /// The turn, when it is one; else an undo or redo.
     turn: Option<TurnId>,
     cancel: CancellationToken,
-    task: JoinHandle<Option<Ended>>,
+    task: JoinHandle<Done>,
+}
+
+/// What a task has come to; told only when nothing runs any more, so that the answer may be followed by
+/// the next wish at once.
+enum Done {
+    Turn(Ended),
+    /// [`Event::Restored`].
+    Restore(Event),
 }
 
 /// A session at work.
@@ -37,12 +47,18 @@ pub struct Session {
     queue: VecDeque<Prompt>,
     running: Option<Running>,
     calls: HashMap<TicketId, CancellationToken>,
+    /// What runs beside the turn; each ends with its token, and we end after it.
+    beside: TaskTracker,
+    /// A new session is wanted as soon as nothing runs.
+    renew: bool,
+    /// The model that the person chose for this and later sessions.
+    model: Option<String>,
 }
 
 impl Session {
     /// A session that has not taken an op yet. Everything it starts is cancelled with `root`.
     pub fn new(blueprint: Blueprint, root: CancellationToken) -> Self {
-        let core = blueprint.build();
+        let core = blueprint.build(None, &root);
         Self {
             blueprint,
             core,
@@ -50,6 +66,9 @@ impl Session {
             queue: VecDeque::new(),
             running: None,
             calls: HashMap::new(),
+            beside: TaskTracker::new(),
+            renew: false,
+            model: None,
         }
     }
 
@@ -76,11 +95,12 @@ impl Session {
             // Bounded by the caller's limit on the whole shutdown.
             let ended = (&mut running.task).await;
             self.running = Some(running);
-            self.queue.clear();
             self.ended(ended);
         }
-        self.core.log.close();
-        self.core.dispatcher.offload.clear();
+        self.beside.close();
+        self.beside.wait().await;
+        self.blueprint.end();
+        self.core.end();
         self.core.events.push(Event::Stopped {
             reason: "shutdown".into(),
         });
@@ -127,7 +147,7 @@ impl Session {
             }
             Op::Explain { ticket, tool, args } => {
                 let core = Arc::clone(&self.core);
-                tokio::task::spawn_blocking(move || call::explain(&core, ticket, &tool, &args));
+                self.beside.spawn(call::explain(core, ticket, tool, args));
             }
             // A second answer, or one that comes too late, has nobody to go to.
             Op::Reply { request, reply } => drop(self.core.requests.resolve(request, reply)),
@@ -140,18 +160,28 @@ impl Session {
                 path,
                 accepted,
                 rejected,
-            } => self.reviewed(&path, accepted, rejected),
+            } => {
+                let notes = context::review_notes(&path, accepted, rejected, &self.core.cwd);
+                notes.into_iter().for_each(|note| self.core.note(note));
+            }
             Op::Reject { path, hunk } => self.reject(path, hunk),
             Op::SetMode { mode } => self.set_mode(&mode),
             Op::SetModel { model } => self.set_model(&model),
-            Op::NewSession => self.new_session(),
+            Op::NewSession => {
+                self.interrupt();
+                self.renew = true;
+                self.start_next();
+            }
             Op::Shutdown => {}
         }
     }
 
     fn start_next(&mut self) {
-        if self.running.is_some() {
+        if self.running.is_some() || self.root.is_cancelled() {
             return;
+        }
+        if std::mem::take(&mut self.renew) {
+            self.new_session();
         }
         let Some(prompt) = self.queue.pop_front() else {
             return;
@@ -164,7 +194,7 @@ impl Session {
         self.core.log.turn_started(turn);
         let cancel = self.root.child_token();
         let (core, token) = (Arc::clone(&self.core), cancel.clone());
-        let task = tokio::spawn(async move { Some(turn::run_turn(&core, prompt, &token).await) });
+        let task = tokio::spawn(async move { Done::Turn(turn::run_turn(&core, prompt, &token).await) });
         self.running = Some(Running {
             turn: Some(turn),
             cancel,
@@ -173,24 +203,19 @@ impl Session {
         self.core.status.running(true);
     }
 
-    fn ended(&mut self, ended: Result<Option<Ended>, JoinError>) {
+    fn ended(&mut self, ended: Result<Done, JoinError>) {
         let Some(running) = self.running.take() else {
             return;
         };
         self.core.status.running(false);
-        if let Some(turn) = running.turn {
-            let ended = match ended {
-                Ok(Some(ended)) => ended,
-                Ok(None) | Err(_) => Ended::fault(),
-            };
-            self.finish_turn(turn, ended);
-        } else if ended.is_err() {
-            let message = "The undo failed by a fault of its own.".to_owned();
-            self.core.events.push(Event::Restored {
-                ok: false,
-                message,
-                paths: Vec::new(),
-            });
+        match (ended, running.turn) {
+            (Ok(Done::Turn(ended)), Some(turn)) => self.finish_turn(turn, ended),
+            (Ok(Done::Restore(restored)), _) => self.core.events.push(restored),
+            (_, Some(turn)) => {
+                turn::mend(&self.core);
+                self.finish_turn(turn, Ended::fault());
+            }
+            (_, None) => self.restored_nothing("The undo failed by a fault of its own; see :Dcode log."),
         }
         self.start_next();
     }
@@ -236,7 +261,7 @@ impl Session {
         self.calls.retain(|_, cancel| !cancel.is_cancelled());
         self.calls.insert(made.ticket, cancel.clone());
         let core = Arc::clone(&self.core);
-        tokio::spawn(async move {
+        self.beside.spawn(async move {
             let ticket = made.ticket;
             let work = tokio::spawn(call::run(Arc::clone(&core), made, cancel.clone()));
             if work.await.is_err() {
@@ -250,26 +275,16 @@ impl Session {
     where
         F: Future<Output = Event> + Send + 'static,
     {
-        if self.running.is_some() {
-            let message = "A turn is running. Stop it first with :Dcode stop.".to_owned();
-            self.core.events.push(Event::Restored {
-                ok: false,
-                message,
-                paths: Vec::new(),
-            });
+        if let Some(running) = &self.running {
+            let undoing = "An undo is not done yet.";
+            let working = "A turn is running. Stop it first with :Dcode stop.";
+            self.restored_nothing(running.turn.map_or(undoing, |_| working));
             return;
         }
         let cancel = self.root.child_token();
-        let scope = Scope {
-            cancel: cancel.clone(),
-            ticket: None,
-            human: self.core.human,
-        };
-        let (work, events) = (work(Arc::clone(&self.core)), Arc::clone(&self.core.events));
-        let task = tokio::spawn(async move {
-            events.push(scope::within(scope, work).await);
-            None
-        });
+        let scope = self.core.scope(cancel.clone());
+        let work = scope::within(scope, work(Arc::clone(&self.core)));
+        let task = tokio::spawn(async move { Done::Restore(work.await) });
         self.running = Some(Running {
             turn: None,
             cancel,
@@ -278,35 +293,18 @@ impl Session {
         self.core.status.running(true);
     }
 
-    fn reviewed(&self, path: &std::path::Path, accepted: u32, rejected: u32) {
-        let shown = path.strip_prefix(&self.core.cwd).unwrap_or(path).display();
-        let hunks = |count: u32| {
-            if count == 1 {
-                "1 hunk".to_owned()
-            } else {
-                format!("{count} hunks")
-            }
-        };
-        if accepted > 0 {
-            self.core
-                .note(format!("The person accepted {} of {shown}.", hunks(accepted)));
-        }
-        if rejected > 0 {
-            self.core.note(format!(
-                "The person rejected {} of {shown}: the old text stands.",
-                hunks(rejected)
-            ));
-        }
+    fn restored_nothing(&self, why: &str) {
+        self.core.events.push(Event::Restored {
+            ok: false,
+            message: why.to_owned(),
+            paths: Vec::new(),
+        });
     }
 
     fn reject(&self, path: PathBuf, hunk: Option<HunkId>) {
         let core = Arc::clone(&self.core);
-        let scope = Scope {
-            cancel: self.root.child_token(),
-            ticket: None,
-            human: self.core.human,
-        };
-        tokio::spawn(scope::within(scope, async move {
+        let scope = self.core.scope(self.root.child_token());
+        self.beside.spawn(scope::within(scope, async move {
             if let Err(message) = undo::reject(&core, &path, hunk).await {
                 core.notice(Level::Error, message, None);
             }
@@ -317,6 +315,7 @@ impl Session {
         match name.parse::<Mode>() {
             Ok(mode) => {
                 self.core.gate.set_mode(mode);
+                self.core.log.mode_changed(mode.as_str());
                 self.core.status.mode(mode.as_str());
                 self.core.events.push(Event::ModeChanged {
                     mode: mode.as_str().into(),
@@ -326,19 +325,29 @@ impl Session {
         }
     }
 
-    fn set_model(&self, model: &str) {
+    fn set_model(&mut self, model: &str) {
         match self.core.set_model(self.blueprint.open_model(Some(model))) {
-            Ok(name) => self.core.events.push(Event::ModelChanged { model: name }),
+            Ok(name) => {
+                self.model = Some(model.to_owned());
+                self.core.log.model_changed(&name);
+                self.core.events.push(Event::ModelChanged { model: name });
+            }
             Err(error) => self.core.notice(Level::Error, error.message, Some(error.hint)),
         }
     }
 
+    /// Mode and model are the person's choice and stay.
     fn new_session(&mut self) {
-        self.interrupt();
-        self.core.log.close();
+        self.core.end();
         let mode = self.core.gate.mode();
-        self.core = self.blueprint.build();
-        self.core.gate.set_mode(mode);
+        self.core = tokio::task::block_in_place(|| {
+            self.blueprint.reload();
+            self.blueprint.build(self.model.as_deref(), &self.root)
+        });
+        if mode != self.core.gate.mode() {
+            self.core.gate.set_mode(mode);
+            self.core.log.mode_changed(mode.as_str());
+        }
         self.started();
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::agent::queue::EventQueue;
-use crate::journal::{Journal, Record};
+use crate::journal::{Journal, JournalError, Record};
 use crate::protocol::event::{Event, Level, Notice, TurnEnd};
 use crate::protocol::ids::{SessionId, StepIx, TurnId};
 use crate::protocol::message::Message;
@@ -19,7 +19,8 @@ pub struct SessionLog {
 }
 
 enum State {
-    NotYet,
+    /// What comes right after the first record.
+    NotYet(Vec<Record>),
     Open(Journal),
     /// It failed, and the person was told; or it was closed.
     Off,
@@ -33,7 +34,7 @@ impl SessionLog {
             first,
             events,
             session,
-            journal: Mutex::new(State::NotYet),
+            journal: Mutex::new(State::NotYet(Vec::new())),
         }
     }
 
@@ -56,6 +57,16 @@ impl SessionLog {
     pub fn turn_finished(&self, turn: TurnId, reason: TurnEnd) {
         self.write(&Record::TurnFinished { turn, reason });
         self.with(Journal::sync);
+    }
+
+    /// The permission mode changed. It makes no journal by itself.
+    pub fn mode_changed(&self, mode: &str) {
+        self.aside(Record::ModeChanged { mode: mode.into() });
+    }
+
+    /// The model changed. It makes no journal by itself.
+    pub fn model_changed(&self, model: &str) {
+        self.aside(Record::ModelChanged { model: model.into() });
     }
 
     /// Steps were taken back.
@@ -81,8 +92,8 @@ impl SessionLog {
     fn write(&self, record: &Record) {
         {
             let mut state = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-            if matches!(*state, State::NotYet) {
-                *state = match self.open() {
+            if let State::NotYet(waiting) = &*state {
+                *state = match self.open(waiting) {
                     Ok(journal) => State::Open(journal),
                     Err(error) => self.failed(&error.to_string()),
                 };
@@ -91,9 +102,21 @@ impl SessionLog {
         self.with(|journal| journal.append(record));
     }
 
-    fn open(&self) -> Result<Journal, crate::journal::JournalError> {
+    /// Writes a record, or keeps it until there is a journal.
+    fn aside(&self, record: Record) {
+        {
+            let mut state = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+            if let State::NotYet(waiting) = &mut *state {
+                return waiting.push(record);
+            }
+        }
+        self.with(|journal| journal.append(&record));
+    }
+
+    fn open(&self, waiting: &[Record]) -> Result<Journal, JournalError> {
         let journal = Journal::create(&self.state_dir, &self.session)?;
         journal.append(&self.first)?;
+        waiting.iter().try_for_each(|record| journal.append(record))?;
         Ok(journal)
     }
 

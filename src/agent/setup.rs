@@ -1,6 +1,6 @@
 //! From the front end's start to a session: configuration, services, tools, model.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::context;
 use crate::agent::core::Core;
@@ -26,7 +27,7 @@ use crate::journal::Record;
 use crate::offload::OffloadDir;
 use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
-use crate::protocol::event::{Event, Level, Notice};
+use crate::protocol::event::{Event, Level, Notice, Usage};
 use crate::protocol::ids::SessionId;
 use crate::provider::{self, Provider, ProviderError, ProviderRow, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
@@ -82,6 +83,8 @@ pub struct Blueprint {
     status: Arc<StatusBoard>,
     turns: Arc<AtomicU64>,
     watchdog: Arc<Watchdog>,
+    /// One for all sessions: a late answer must not meet the request of a later session.
+    requests: Arc<Requests>,
 }
 
 impl Blueprint {
@@ -91,15 +94,10 @@ impl Blueprint {
             start.cwd = real;
         }
         let project = safe_path::project_root_with_home(&start.cwd, Some(&start.home));
-        let loaded = load::load(&LoadInput {
-            home: Some(start.home.clone()),
-            project_root: project.clone().unwrap_or_else(|| start.cwd.clone()),
-            setup: start.setup.clone(),
-            flags: start.flags.clone(),
-            builtin_providers: provider::provider_names(&ProviderSettings::default()),
-        });
+        let loaded = read_config(&start, project.as_deref());
         let status = StatusBoard::new();
         status.mode(loaded.config.mode.as_str());
+        let requests = Arc::new(Requests::new(Arc::clone(&events), Arc::clone(&status)));
         Self {
             start,
             project,
@@ -109,7 +107,18 @@ impl Blueprint {
             status,
             turns: Arc::default(),
             watchdog: Arc::new(Watchdog::new()),
+            requests,
         }
+    }
+
+    /// No session will be built any more: what their commands left running is ended.
+    pub fn end(&self) {
+        self.watchdog.shutdown();
+    }
+
+    /// Reads the configuration again, for the next session: an `always` answer was written since.
+    pub fn reload(&mut self) {
+        self.loaded = read_config(&self.start, self.project.as_deref());
     }
 
     /// What the front end hears at once.
@@ -173,15 +182,16 @@ impl Blueprint {
         ProviderSettings {
             model: config.model.clone(),
             providers: rows.collect(),
-            script: None,
+            script: config.script.clone(),
         }
     }
 
-    /// A new session with everything it needs.
-    pub fn build(&self) -> Arc<Core> {
+    /// A new session with everything it needs; `model` is what the person chose, if not in the configuration.
+    /// Its work ends with `root`.
+    pub fn build(&self, model: Option<&str>, root: &CancellationToken) -> Arc<Core> {
         let session = SessionId(ulid::Ulid::new().to_string());
         let config = Arc::clone(&self.loaded.config);
-        let requests = Arc::new(Requests::new(Arc::clone(&self.events), Arc::clone(&self.status)));
+        let requests = Arc::clone(&self.requests);
         let editor: Arc<dyn Editor> = requests.clone();
         let human: Arc<dyn Human> = requests.clone();
         let tmp = config.artifacts_dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -227,13 +237,14 @@ impl Blueprint {
         });
         let bash = !self.start.headless || self.shell_is_allowed();
         registry.retain(|name| config.allow_fs_tools.offers(name) && (name != "bash" || bash));
-        let model = self.open_model(None);
+        let model = self.open_model(model);
         let (name, scripted) = match &model {
             Ok(provider) => (Some(provider.name().to_owned()), provider.scripted()),
             Err(_) => (config.model.clone(), false),
         };
         self.status.model(name.clone(), scripted);
         self.status.session(&session.0);
+        self.status.usage(Usage::default());
         let first = Record::SessionStarted {
             session: session.clone(),
             cwd: self.start.cwd.clone(),
@@ -272,6 +283,7 @@ impl Blueprint {
             turns: Arc::clone(&self.turns),
             status: Arc::clone(&self.status),
             human: self.start.human,
+            root: root.clone(),
         })
     }
 
@@ -318,7 +330,7 @@ impl Blueprint {
         shell
     }
 
-    /// Row U6: without a human, commands run only where the person's own configuration allows some.
+    /// On the command line, commands run only where the person's own configuration allows some.
     fn shell_is_allowed(&self) -> bool {
         let config = &self.loaded.config;
         config.shell_allow_list != ShellAllowList::Off || !config.permissions.bash_allow.is_empty()
@@ -328,6 +340,16 @@ impl Blueprint {
     fn secret_variables(&self) -> Vec<String> {
         provider::key_variables(&self.provider_settings())
     }
+}
+
+fn read_config(start: &Start, project: Option<&Path>) -> Loaded {
+    load::load(&LoadInput {
+        home: Some(start.home.clone()),
+        project_root: project.unwrap_or(&start.cwd).to_owned(),
+        setup: start.setup.clone(),
+        flags: start.flags.clone(),
+        builtin_providers: provider::provider_names(&ProviderSettings::default()),
+    })
 }
 
 fn save_policy(save: crate::config::model::Save) -> SavePolicy {

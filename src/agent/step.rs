@@ -1,21 +1,23 @@
 //! The calls of one reply: reads run together, everything else alone and in the model's order.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use futures_util::stream;
+use futures_util::{FutureExt, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::core::Core;
 use crate::host::scope::{self, Scope};
-use crate::protocol::event::Event;
+use crate::protocol::event::{Event, Level};
 use crate::protocol::ids::{StepIx, TurnId};
 use crate::protocol::message::{ToolCall, ToolResult};
 use crate::protocol::tool::{Outcome, ToolClass};
-use crate::tools::dispatch::{Finished, Place};
+use crate::tools::dispatch::Place;
+use crate::tools::finished::Finished;
 use crate::tools::registry::canonical;
-use crate::tools::tool::ToolCtx;
+use crate::tools::tool::{ToolCtx, ToolError};
 
 /// How many reads run at a time.
 const READS_TOGETHER: usize = 8;
@@ -51,11 +53,7 @@ pub async fn run_calls(
                     media: Vec::new(),
                 };
             }
-            let scope = Scope {
-                cancel: cancel.clone(),
-                ticket: None,
-                human: core.human,
-            };
+            let scope = core.scope(cancel.clone());
             let finished = run_call(core, &call, place, scope).await;
             result(&call, finished)
         });
@@ -66,9 +64,12 @@ pub async fn run_calls(
 
 /// Runs one call and tells the editor of it.
 pub async fn run_call(core: &Arc<Core>, call: &ToolCall, place: Place, scope: Scope) -> Finished {
-    let tool = core.registry.find(&call.name);
     // Accesses are looked up only now: an earlier call of the step may have moved a file or made a link.
-    let prepared = tool.and_then(|tool| Ok((tool, tool.prepare(&call.arguments, &core.cwd)?)));
+    let prepare = || {
+        let tool = core.registry.find(&call.name)?;
+        Ok((tool, tool.prepare(&call.arguments, &core.cwd)?))
+    };
+    let prepared = catch_unwind(AssertUnwindSafe(prepare)).unwrap_or_else(|_| Err(ToolError::fault()));
     let title = match &prepared {
         Ok((_, prepared)) => prepared.title.clone(),
         Err(_) => String::new(),
@@ -90,9 +91,14 @@ pub async fn run_call(core: &Arc<Core>, call: &ToolCall, place: Place, scope: Sc
         Err(error) => Finished::unfit(&error),
         Ok((tool, prepared)) => {
             let ctx = context(core, call, &scope.cancel);
-            scope::within(scope, core.dispatcher.dispatch(tool, prepared, place, ctx)).await
+            let work = scope::within(scope, core.dispatcher.dispatch(tool, prepared, place, ctx));
+            let done = AssertUnwindSafe(work).catch_unwind().await;
+            done.unwrap_or_else(|_| Finished::unfit(&ToolError::fault()))
         }
     };
+    if let Some(notice) = &finished.notice {
+        core.notice(Level::Warn, notice.clone(), None);
+    }
     if !finished.changed.is_empty() {
         core.events.push(Event::FilesChanged {
             paths: finished.changed.clone(),

@@ -13,7 +13,7 @@ use crate::protocol::event::{Event, TurnEnd, Usage};
 use crate::protocol::ids::{CallId, StepIx, TurnId};
 use crate::protocol::message::{ToolCall, ToolResult};
 use crate::protocol::op::PromptContext;
-use crate::provider::{ChatRequest, ProviderError, StopReason, StreamEvent, TokenCount};
+use crate::provider::{ChatRequest, ProviderError, ProviderErrorKind, StopReason, StreamEvent, TokenCount};
 
 /// What the person wants.
 pub struct Prompt {
@@ -169,6 +169,14 @@ fn refused(call: &ToolCall, why: &str) -> ToolResult {
     }
 }
 
+/// Makes the history whole after a turn that failed by a fault of ours: every call has its result.
+pub fn mend(core: &Core) {
+    append(core, |history| {
+        let text = "Not known: dcode failed while it ran. Look before you run it again.";
+        history.answer_open_calls(text).cloned()
+    });
+}
+
 /// Appends to the history and the journal.
 fn append(
     core: &Core,
@@ -212,8 +220,17 @@ async fn receive(
         match event {
             Some(Ok(event)) => take(core, turn, step, reply, event, provider.context_window()),
             Some(Err(error)) => return Err(Cut::Failed(error)),
-            None => return Ok(()),
+            None if reply.stop.is_some() => return Ok(()),
+            None => return Err(Cut::Failed(cut_short(provider.name()))),
         }
+    }
+}
+
+fn cut_short(model: &str) -> ProviderError {
+    ProviderError {
+        kind: ProviderErrorKind::Network,
+        message: format!("The reply of {model} broke off."),
+        hint: "Send the prompt again.".into(),
     }
 }
 

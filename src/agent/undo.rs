@@ -17,7 +17,7 @@ pub async fn undo(core: &Arc<Core>, scope: Scope) -> Event {
         Ok(plan) => plan,
         Err(error) => return refused(error.to_string()),
     };
-    let restored = match restore(core, &plan).await {
+    let restored = match restore(core, &plan, Origin::Restore).await {
         Ok(restored) => restored,
         Err(message) => return refused(message),
     };
@@ -49,13 +49,13 @@ pub async fn undo(core: &Arc<Core>, scope: Scope) -> Event {
     }
 }
 
-/// Takes back the last undo.
+/// Takes back the last undo. What comes again is the agent's, and waits for review again.
 pub async fn redo(core: &Arc<Core>) -> Event {
     let plan = match core.snapshots.plan_redo() {
         Ok(plan) => plan,
         Err(error) => return refused(error.to_string()),
     };
-    let restored = match restore(core, &plan).await {
+    let restored = match restore(core, &plan, Origin::Agent).await {
         Ok(restored) => restored,
         Err(message) => return refused(message),
     };
@@ -86,6 +86,7 @@ pub async fn redo(core: &Arc<Core>) -> Event {
 /// A sentence for the person.
 pub async fn reject(core: &Arc<Core>, path: &Path, hunk: Option<HunkId>) -> Result<(), String> {
     let selector = hunk.map_or(Selector::All, Selector::Hunk);
+    let _held = core.dispatcher.locks.acquire(vec![path.to_owned()]).await;
     let (current, rejection) = {
         let book = core.review.lock().unwrap_or_else(PoisonError::into_inner);
         let rejection = book
@@ -130,7 +131,10 @@ impl Restored {
 }
 
 /// Puts back the files of a plan: all, or none and a sentence why.
-async fn restore(core: &Arc<Core>, plan: &Plan) -> Result<Restored, String> {
+async fn restore(core: &Arc<Core>, plan: &Plan, origin: Origin) -> Result<Restored, String> {
+    // A call from Lua may run beside an undo.
+    let paths = plan.files.iter().map(|file| file.path.clone()).collect();
+    let _held = core.dispatcher.locks.acquire(paths).await;
     let mut found = Vec::new();
     let mut conflicts = Vec::new();
     for file in &plan.files {
@@ -150,17 +154,21 @@ async fn restore(core: &Arc<Core>, plan: &Plan) -> Result<Restored, String> {
         .collect();
     if !changes.is_empty() {
         let set = ChangeSet {
-            origin: Origin::Restore,
+            origin,
             label: "undo".into(),
             changes,
         };
         core.backend.apply(set).await.map_err(|error| error.to_string())?;
     }
-    let rest: Vec<Restoration> = found
-        .iter()
-        .filter(|(_, restoration)| restoration.change().is_none() && !restoration.is_nothing())
-        .map(|(_, restoration)| restoration.clone())
-        .collect();
+    // What a change set cannot do: links, and folders, which are empty only now.
+    let mut rest = Vec::new();
+    for file in &plan.files {
+        let now = observe(core, &file.path).await?;
+        let (_, restoration) = judge(core, file, &now).await?;
+        if restoration.change().is_none() && !restoration.is_nothing() {
+            rest.push(restoration);
+        }
+    }
     blocking(core, move |snapshots| {
         snapshots.put_back(&rest).map_err(|error| error.to_string())
     })

@@ -2,6 +2,7 @@
 //!
 //! The ports are implemented once, in `agent/requests.rs`, over the event queue; tests have fakes.
 
+pub mod clock;
 mod ports;
 pub mod scope;
 

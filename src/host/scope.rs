@@ -6,6 +6,7 @@
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::host::clock::WorkClock;
 use crate::protocol::ids::TicketId;
 
 /// The work in whose name requests are made.
@@ -13,6 +14,10 @@ use crate::protocol::ids::TicketId;
 pub struct Scope {
     /// Cancelled with the work.
     pub cancel: CancellationToken,
+    /// Cancelled when the agent ends.
+    pub root: CancellationToken,
+    /// Stands still while the editor or the person is asked.
+    pub clock: WorkClock,
     /// The call from Lua, if it is one.
     pub ticket: Option<TicketId>,
     /// Whether somebody answers approvals.
@@ -31,6 +36,23 @@ pub async fn within<F: Future>(scope: Scope, work: F) -> F::Output {
 /// The scope of the running task, if it has one.
 pub fn current() -> Option<Scope> {
     SCOPE.try_with(Clone::clone).ok()
+}
+
+/// Runs `work`, which tidies up after a call, so that its requests are made although the call was stopped;
+/// only the agent's end ends them.
+pub async fn tidying<F: Future>(work: F) -> F::Output {
+    match current() {
+        Some(scope) => {
+            let cancel = scope.root.clone();
+            within(Scope { cancel, ..scope }, work).await
+        }
+        None => work.await,
+    }
+}
+
+/// The clock of the running task; a fresh one where it has no scope.
+pub fn clock() -> WorkClock {
+    current().map(|scope| scope.clock).unwrap_or_default()
 }
 
 /// Runs `work` as a task of its own that stays in the scope of its caller, and goes on when the caller is

@@ -127,7 +127,7 @@ pub fn act(action: Action) -> Result<Json, String> {
                 },
                 origin,
             );
-            return Ok(json!({ "hunks": book.hunks(&path).len() }));
+            return Ok(json!({ "hunks": book.count(&path), "revision": book.revision(&path) }));
         }
         Action::Eol { buf, eol, origin } => book.set_eol(&path_of(buf)?, eol, origin),
         Action::Removed { buf, origin } => book.remove(&path_of(buf)?, origin),

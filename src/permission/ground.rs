@@ -1,5 +1,6 @@
 //! The places that a gate knows: what is inside, what is a home, what is git's, what nobody may touch.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::fs::safe_path::{is_inside, normalize, resolve};
@@ -8,6 +9,22 @@ use crate::fs::safe_path::{is_inside, normalize, resolve};
 const DISKS: &[&str] = &[
     "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "mapper/", "sr", "loop", "ram",
 ];
+
+/// Folders of a home whose files the person's programs read or run when they start.
+const STARTED: &[&str] = &[
+    ".config",
+    ".local",
+    ".vim",
+    ".emacs.d",
+    ".zsh",
+    ".bashrc.d",
+    ".cargo/bin",
+    "bin",
+    "Library/LaunchAgents",
+];
+
+/// Files of a protected folder that a hard link is compared with.
+const MAX_LINKED: usize = 1000;
 
 /// A path as it was declared and where it leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +61,11 @@ pub struct Ground {
     pub home: Option<PathBuf>,
     /// Folders that count as inside, the working directory first.
     inside: Vec<PathBuf>,
+    /// Of these, the folders in which writing runs unasked. The working directory is none of them when it is
+    /// a home, `/` or a folder that holds the home: what lies there is not a project.
+    workplaces: Vec<PathBuf>,
+    /// Folders of start-up files and of the programs of `PATH`.
+    started: Vec<PathBuf>,
     /// Git folders of the working directory, also where `.git` is a file that names one.
     git_dirs: Vec<PathBuf>,
     /// Files and folders that no call may write or remove.
@@ -61,14 +83,29 @@ impl Ground {
             guarded.push(home.join(".deepseek/config.toml"));
             guarded.push(real(&home.join(".deepagents/.state")));
         }
-        let inside = std::iter::once(cwd.clone())
-            .chain(allowed.iter().map(|path| real(path)))
-            .collect();
-        let git_dirs = git_dirs(&cwd);
+        let allowed: Vec<PathBuf> = allowed.iter().map(|path| real(path)).collect();
+        let is_wide = cwd.parent().is_none()
+            || is_home(home.as_deref(), &cwd)
+            || home.as_deref().is_some_and(|home| home.starts_with(&cwd));
+        let inside: Vec<PathBuf> = std::iter::once(cwd.clone()).chain(allowed.clone()).collect();
+        let workplaces = if is_wide { allowed } else { inside.clone() };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let programs = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+        let of_home = home
+            .iter()
+            .flat_map(|home| STARTED.iter().map(|name| home.join(name)));
+        let started = programs.chain(of_home).map(|folder| real(&folder)).collect();
+        let mut git_dirs = git_dirs(&cwd);
+        if is_git_dir(&cwd, None) {
+            // The person works in a bare repository.
+            git_dirs.push(cwd.clone());
+        }
         Self {
             cwd,
             home,
             inside,
+            workplaces,
+            started,
             git_dirs,
             protected: guarded,
         }
@@ -91,13 +128,49 @@ impl Ground {
         self.inside.iter().any(|folder| is_inside(folder, path))
     }
 
-    /// Whether a path lies in a git folder. Names are compared without case: on some file systems
+    /// Whether writing this real path runs unasked as far as its place is concerned: it lies in the working
+    /// directory, if that is no home, or in a folder that the person added.
+    pub fn is_workplace(&self, path: &Path) -> bool {
+        self.workplaces.iter().any(|folder| is_inside(folder, path))
+    }
+
+    /// Whether a path lies in a folder whose files are run, or read at the start of programs, such as
+    /// `~/.config` or one of `PATH`. One who works within such a folder means it.
+    pub fn is_started(&self, path: &Path) -> bool {
+        let within = |folder: &PathBuf| {
+            self.workplaces
+                .iter()
+                .any(|place| place != folder && place.starts_with(folder))
+        };
+        self.started
+            .iter()
+            .any(|folder| path.starts_with(folder) && !within(folder))
+    }
+
+    /// Whether git, started in this folder, would take a folder for its repository that is not called
+    /// `.git`: anybody can have made it, with a config that runs programs.
+    pub fn is_foreign_git(&self, folder: &Path) -> bool {
+        folder.ancestors().any(|place| {
+            let known = place
+                .components()
+                .any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
+                || self.git_dirs.iter().any(|own| is_inside(own, place));
+            !known && is_git_dir(place, None)
+        })
+    }
+
+    /// Whether a path lies in a git folder, or would make one of the folder that holds it. Names are compared without case: on some file systems
     /// `.GIT` is the same folder.
     pub fn is_git(&self, path: &Path) -> bool {
         let named = path
             .components()
             .any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
-        named || self.git_dirs.iter().any(|folder| is_inside(folder, path))
+        named
+            || self.git_dirs.iter().any(|folder| is_inside(folder, path))
+            || path
+                .ancestors()
+                .skip(1)
+                .any(|folder| is_git_dir(folder, Some(path)))
     }
 
     /// What a path is that must not be removed or overwritten, in words.
@@ -131,22 +204,87 @@ impl Ground {
     }
 
     fn is_home(&self, path: &Path) -> bool {
-        let parent = path.parent();
-        self.home.as_deref() == Some(path)
-            || path == Path::new("/root")
-            || parent == Some(Path::new("/home"))
-            || parent == Some(Path::new("/Users"))
+        is_home(self.home.as_deref(), path)
     }
 
     /// Whether writing this path would change the agent's own rules or tokens.
+    ///
+    /// A file with several names counts by what it is: a hard link to a protected file is one, too.
     pub fn is_protected(&self, path: &Path) -> bool {
+        self.is_protected_name(path) || self.is_linked(path)
+    }
+
+    /// The same for removing it: another name of the file may go.
+    pub fn is_protected_name(&self, path: &Path) -> bool {
         self.protected.iter().any(|guarded| starts_with(path, guarded))
+    }
+
+    fn is_linked(&self, path: &Path) -> bool {
+        let Some(meta) = std::fs::metadata(path)
+            .ok()
+            .filter(|meta| meta.is_file() && meta.nlink() > 1)
+        else {
+            return false;
+        };
+        let is_same = |other: &Path| {
+            std::fs::metadata(other).is_ok_and(|other| (other.dev(), other.ino()) == (meta.dev(), meta.ino()))
+        };
+        let mut left = MAX_LINKED;
+        let mut places: Vec<PathBuf> = self.protected.clone();
+        while let Some(place) = places.pop() {
+            if is_same(&place) {
+                return true;
+            }
+            for entry in std::fs::read_dir(&place)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .take(left)
+            {
+                left -= 1;
+                places.push(entry.path());
+            }
+        }
+        false
+    }
+
+    /// Whether a protected file lies directly in this folder.
+    pub fn is_beside_protected(&self, folder: &Path) -> bool {
+        self.protected
+            .iter()
+            .any(|guarded| guarded.parent().is_some_and(|parent| same(parent, folder)))
+    }
+
+    /// Whether a copy of what `source` holds into `folder` would write a protected file.
+    pub fn covers_protected(&self, source: &Path, folder: &Path) -> bool {
+        self.protected.iter().any(|guarded| {
+            guarded
+                .strip_prefix(folder)
+                .is_ok_and(|below| source.join(below).exists())
+        })
     }
 
     /// Whether removing this path would remove them.
     pub fn holds_protected(&self, path: &Path) -> bool {
         self.protected.iter().any(|guarded| starts_with(guarded, path))
     }
+}
+
+fn is_home(home: Option<&Path>, path: &Path) -> bool {
+    let parent = path.parent();
+    home == Some(path)
+        || path == Path::new("/root")
+        || parent == Some(Path::new("/home"))
+        || parent == Some(Path::new("/Users"))
+}
+
+/// Whether git takes a folder for a repository, by what it holds; `coming` is counted as if it were there.
+fn is_git_dir(folder: &Path, coming: Option<&Path>) -> bool {
+    let has = |name: &str| {
+        let part = folder.join(name);
+        coming.is_some_and(|path| starts_with(path, &part)) || part.symlink_metadata().is_ok()
+    };
+    has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
 }
 
 /// The path with links resolved as far as it exists.

@@ -25,13 +25,20 @@ pub fn path(ground: &Ground, tool: &str, access: &Access, target: &Target) -> Op
             format!("{words} lies outside the working directory. A patch may only name files in it."),
         ));
     }
-    if target.paths().any(|path| ground.is_protected(path)) {
+    let removes = matches!(access, Access::Delete(_));
+    let is_protected = |path| {
+        if removes {
+            ground.is_protected_name(path)
+        } else {
+            ground.is_protected(path)
+        }
+    };
+    if target.paths().any(is_protected) {
         return Some(refuse(
             "the agent's own rules, tokens and trust are written by the person alone",
             format!("{words} holds rules or tokens of the agent. Ask the person to change it."),
         ));
     }
-    let removes = matches!(access, Access::Delete(_));
     if removes && target.paths().any(|path| ground.holds_protected(path)) {
         return Some(refuse(
             "the agent's own rules, tokens and trust are not removed",

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use crate::permission::copying::{copies_folders, links, takes_away, target_option, unpacks};
+use crate::permission::find_reach::{FIND_RUNS, find_parts, is_narrowed};
 use crate::permission::finding::Finding;
 use crate::permission::ground::Ground;
 use crate::permission::hard::refuse;
@@ -38,35 +40,6 @@ const WRITERS: &[&str] = &[
 /// Programs whose last operand, or the value of `-t`, is what they write.
 const COPIERS: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp"];
 
-/// Words of `find` that narrow nothing down that matters.
-const FIND_ALL: &[&str] = &[
-    "-delete",
-    "-depth",
-    "-d",
-    "-xdev",
-    "-mount",
-    "-exec",
-    "-execdir",
-    "-ok",
-    "-okdir",
-    "-print",
-    "-print0",
-    "-ls",
-    "-true",
-    "-type",
-    "f",
-    "d",
-    "l",
-    "-mindepth",
-    "-maxdepth",
-    "-a",
-    "-o",
-    "-or",
-    "-and",
-    "(",
-    ")",
-];
-
 /// Judges a line: the first command that a hard rule refuses.
 pub fn line(ground: &Ground, naming: &Naming<'_>, analysis: &Analysis) -> Option<Finding> {
     let judge = Judge { ground, naming };
@@ -96,8 +69,25 @@ impl Judge<'_> {
         if REMOVERS.contains(&program) {
             return operands.iter().find_map(|word| self.removes(command, word));
         }
-        if program == "find" {
+        if program == "find" || program == "gfind" {
             return self.find(command);
+        }
+        if matches!(program, "tar" | "gtar" | "bsdtar" | "zip") && takes_away(command) {
+            let taken = operands.iter().find_map(|word| self.removes(command, word));
+            if taken.is_some() {
+                return taken;
+            }
+        }
+        if unpacks(program, command) {
+            let mut places = self.naming.command(command).into_iter().map(|named| named.real);
+            let bases = self.naming.bases().iter().cloned();
+            if places
+                .by_ref()
+                .chain(bases)
+                .any(|place| self.ground.is_beside_protected(&place))
+            {
+                return Some(protected(command));
+            }
         }
         if program == "dd" {
             let outputs = command.words.iter().filter(|word| word.text.starts_with("of="));
@@ -122,24 +112,37 @@ impl Judge<'_> {
     }
 
     fn copies(&self, command: &SimpleCommand, program: &str, operands: &[&Word]) -> Option<Finding> {
-        let into = command
-            .words
-            .iter()
-            .enumerate()
-            .find_map(|(at, word)| match word.text.as_str() {
-                "-t" | "--target-directory" => command.words.get(at + 1),
-                text if text.starts_with("--target-directory=") => Some(word),
-                _ => None,
-            });
-        let (target, sources) = match (into, operands.split_last()) {
-            (Some(into), _) => (into, operands),
-            (None, Some((last, sources))) => (*last, sources),
+        let into = (program != "rsync" && program != "scp")
+            .then(|| target_option(command))
+            .flatten();
+        let all = operands;
+        let (target, sources): (&Word, Vec<&Word>) = match (&into, all.split_last()) {
+            (Some(into), _) => (into, all.iter().copied().filter(|word| *word != into).collect()),
+            (None, Some((last, sources))) => (*last, sources.to_vec()),
             (None, None) => return None,
         };
+        if links(program, command) {
+            // Another name for a protected file: what is written there is written here.
+            let linked = operands.iter().flat_map(|word| self.naming.word(word));
+            let ours = |named: Named| {
+                named
+                    .paths()
+                    .into_iter()
+                    .any(|path| self.ground.is_protected(path) || self.ground.is_beside_protected(path))
+            };
+            if linked.into_iter().any(ours) {
+                return Some(protected(command));
+            }
+        }
+        // `mv .git{,.bak}`: one word is source and target.
+        let twice = target.text.contains('{').then_some(target);
         let moved = (program == "mv")
-            .then(|| sources.iter().find_map(|word| self.removes(command, word)))
+            .then(|| {
+                let mut sources = sources.iter().copied().chain(twice);
+                sources.find_map(|word| self.removes(command, word))
+            })
             .flatten();
-        let mirrored = command.words.iter().any(|word| word.text.starts_with("--delete"));
+        let mirrored = command.words.iter().any(|word| word.text.starts_with("--del"));
         let emptied = (program == "rsync" && mirrored)
             .then(|| self.removes(command, target))
             .flatten();
@@ -150,10 +153,23 @@ impl Judge<'_> {
                 // `cp x ~/.deepseek/` writes below the folder that is named.
                 let name = |word: &&Word| Path::new(&word.text).file_name().map(ToOwned::to_owned);
                 let names: Vec<_> = sources.iter().filter_map(name).collect();
+                let held: Vec<Named> = sources.iter().flat_map(|word| self.naming.word(word)).collect();
+                let whole = copies_folders(program, command);
                 let lands = |named: &Named| {
-                    names
-                        .iter()
-                        .any(|name| self.ground.is_protected(&named.real.join(name)))
+                    let by_name = names.iter().any(|name| {
+                        let place = named.real.join(name);
+                        self.ground.is_protected(&place)
+                            || (whole
+                                && held
+                                    .iter()
+                                    .any(|from| self.ground.covers_protected(&from.real, &place)))
+                    });
+                    let beside = self.ground.is_beside_protected(&named.real);
+                    let merged = || {
+                        held.iter()
+                            .any(|from| self.ground.covers_protected(&from.real, &named.real))
+                    };
+                    by_name || (whole && (beside || merged()))
                 };
                 self.naming
                     .word(target)
@@ -165,42 +181,32 @@ impl Judge<'_> {
 
     /// `find PLACE -delete` with nothing that narrows it down removes the place.
     fn find(&self, command: &SimpleCommand) -> Option<Finding> {
-        let texts: Vec<&str> = command
-            .words
-            .iter()
-            .skip(1)
-            .map(|word| word.text.as_str())
-            .collect();
-        let first_option = texts
-            .iter()
-            .position(|text| text.starts_with(['-', '(', '!']))
-            .unwrap_or(texts.len());
-        let removes = texts.iter().enumerate().any(|(at, text)| {
-            let runs = ["-exec", "-execdir", "-ok", "-okdir"].contains(text);
-            *text == "-delete" || (runs && texts.get(at + 1).is_some_and(|next| is_remover(next)))
-        });
-        let end = texts
-            .iter()
-            .position(|text| text.starts_with("-exec") || text.starts_with("-ok"));
-        let tests = texts
-            .get(first_option..end.unwrap_or(texts.len()))
-            .unwrap_or_default();
-        let narrowed = tests
-            .iter()
-            .any(|text| !FIND_ALL.contains(text) && text.parse::<u32>().is_err());
-        if !removes || narrowed {
+        let (texts, start, first_option) = find_parts(command);
+        let is_action = |at: usize, text: &str| {
+            let runs = FIND_RUNS.contains(&text);
+            text == "-delete" || (runs && texts.get(at + 1).is_some_and(|next| is_remover(next)))
+        };
+        let removes = texts.iter().enumerate().any(|(at, text)| is_action(at, text));
+        if !removes || is_narrowed(texts.get(first_option..).unwrap_or_default()) {
             return None;
         }
-        let places = command.words.iter().skip(1).take(first_option);
+        self.find_places(command, start, first_option)
+            .iter()
+            .find_map(|named| self.removes_path(command, named))
+    }
+
+    /// The places that a `find` looks below.
+    fn find_places(&self, command: &SimpleCommand, start: usize, first_option: usize) -> Vec<Named> {
+        let places = command.words.iter().skip(1 + start).take(first_option - start);
         let mut named: Vec<Named> = places.flat_map(|word| self.naming.word(word)).collect();
-        if first_option == 0 {
+        if first_option == start {
             named.extend(self.naming.bases().iter().map(|base| Named {
                 text: ".".to_owned(),
                 entry: base.clone(),
                 real: base.clone(),
             }));
         }
-        named.iter().find_map(|named| self.removes_path(command, named))
+        named
     }
 
     /// `echo / | xargs rm -rf`: the words of the line are what is removed. The working directory is left
@@ -214,6 +220,19 @@ impl Judge<'_> {
             through && command.program.as_deref().is_some_and(is_remover)
         };
         let remover = analysis.commands.iter().find(fed)?;
+        let finds = |command: &&SimpleCommand| matches!(command.program.as_deref(), Some("find" | "gfind"));
+        let all_found = analysis.commands.iter().filter(finds).find_map(|command| {
+            let (texts, start, first_option) = find_parts(command);
+            if is_narrowed(texts.get(first_option..).unwrap_or_default()) {
+                return None;
+            }
+            self.find_places(command, start, first_option)
+                .iter()
+                .find_map(|named| self.removes_path(remover, named))
+        });
+        if all_found.is_some() {
+            return all_found;
+        }
         let words = analysis
             .commands
             .iter()
@@ -238,13 +257,20 @@ impl Judge<'_> {
         if let Some(vital) = self.ground.vital(&named.entry) {
             return Some(refuse_removal(command, named, vital));
         }
-        (self.ground.is_protected(&named.entry) || self.ground.holds_protected(&named.entry))
+        (self.ground.is_protected_name(&named.entry) || self.ground.holds_protected(&named.entry))
             .then(|| protected(command))
     }
 
     /// `rm -rf /*`, `rm -rf ~/*`, and a pattern that takes `.git` with it.
     fn everything_in(&self, command: &SimpleCommand, word: &Word) -> Option<Finding> {
-        let text = self.naming.expand(&word.text);
+        let texts = self.naming.fill(word).texts;
+        texts
+            .iter()
+            .find_map(|text| self.everything_at(command, word, text))
+    }
+
+    fn everything_at(&self, command: &SimpleCommand, word: &Word, text: &str) -> Option<Finding> {
+        let text = self.naming.expand(text);
         let (folder, pattern) = text.rsplit_once('/').unwrap_or(("", &text));
         if !pattern.contains(['*', '?', '{', '[']) {
             return None;
@@ -264,7 +290,8 @@ impl Judge<'_> {
             let vital = self.ground.vital(&named.real)?;
             let all = matches("a") && matches("zz");
             let ours = named.real == self.ground.cwd;
-            let taken = if ours { matches(".git") } else { all };
+            let hidden = self.naming.takes_hidden() && matches("git");
+            let taken = if ours { matches(".git") || hidden } else { all };
             taken.then(|| refuse_removal(command, &named, vital))
         })
     }

@@ -13,7 +13,7 @@ use crate::permission::ground::{Ground, Target};
 use crate::permission::named::Naming;
 use crate::permission::secret::Secrets;
 use crate::permission::shell_rules::ShellRules;
-use crate::permission::shell_tier::{Lines, unparsable};
+use crate::permission::shell_tier::{Lines, too_many_files, unparsable};
 use crate::permission::{hard, hard_shell, tier};
 use crate::protocol::tool::ToolClass;
 use crate::shell::command::Class;
@@ -77,6 +77,7 @@ impl Judge {
             broken.push(format!("permissions.secrets: {error}"));
             Secrets::default()
         });
+        let secrets = secrets.with_home(ground.home.as_deref());
         let shell = ShellRules::new(
             &permissions.bash_deny,
             &permissions.bash_ask,
@@ -245,7 +246,7 @@ impl Judge {
             .commands
             .iter()
             .map(|command| Item {
-                finding: lines.command(&naming, command),
+                finding: lines.command(&naming, &analysis, command),
                 changes: true,
                 command: Some((command.text.clone(), command.class.as_str().to_owned())),
             })
@@ -258,7 +259,15 @@ impl Judge {
                 command,
             });
         }
-        if let Some(refused) = hard_shell::line(&self.ground, &naming, &analysis) {
+        let refused = hard_shell::line(&self.ground, &naming, &analysis);
+        if naming.is_exhausted() {
+            items.push(Item {
+                finding: too_many_files(),
+                changes: true,
+                command: Some((line.to_owned(), Class::Unknown.as_str().to_owned())),
+            });
+        }
+        if let Some(refused) = refused {
             items.insert(0, Item::of(refused, true));
         }
         if items.is_empty() {

@@ -6,7 +6,7 @@
 //! 1. *hard rules* ([`hard`], [`hard_shell`]): Deny, and nothing overrides it;
 //! 2. *rules* of the person: filesystem rules ([`fs_rules`]) and shell rules ([`shell_rules`]). While one
 //!    of them cannot be read, everything is asked;
-//! 3. *tier* ([`tier`], [`shell_tier`], [`secret`]): by the class of the tool, the path and the class of
+//! 3. *tier* ([`tier`], [`shell_tier`] with `shell_places` and [`unnamed`], [`secret`]): by the class of the tool, the path and the class of
 //!    the command. An explicit allow rule of the person settles what it would ask for a path outside or
 //!    for a command;
 //! 4. *memory* ([`memory`], [`persist`]): an earlier answer turns an Ask into Allow;
@@ -17,9 +17,12 @@
 //! ruled out: a line that cannot be judged, a word that the shell fills in, a config that cannot be read.
 
 pub mod access;
+mod copying;
 pub mod decision;
 pub mod explain;
 pub mod facts;
+pub mod filled;
+mod find_reach;
 pub mod finding;
 pub mod fs_rules;
 pub mod gate;
@@ -32,6 +35,8 @@ pub mod mode;
 pub mod named;
 pub mod persist;
 pub mod secret;
+mod shell_places;
 pub mod shell_rules;
 pub mod shell_tier;
 pub mod tier;
+pub mod unnamed;

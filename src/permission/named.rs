@@ -4,24 +4,43 @@
 //! the readers of this module look for paths that must be asked or refused. `cd` in the line moves the
 //! place from which relative paths count.
 
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use globset::GlobBuilder;
 
 use crate::fs::safe_path::{normalize, resolve};
+use crate::permission::filled::{Filled, Variables};
 use crate::permission::ground::Ground;
 use crate::shell::command::{Analysis, SimpleCommand, Word, WordKind};
 
 /// Folders that a line can be in; more `cd`s than this in one line are not followed.
 const MAX_BASES: usize = 8;
 
-/// Entries of a folder that a pattern is tried on.
-const MAX_ENTRIES: usize = 4096;
+/// Entries of folders that the patterns of one line are tried on. A line that needs more is asked.
+const MAX_ENTRIES: usize = 20_000;
+
+/// Entries that the searches of one line (`grep -r`) are followed to, to see whether a secret is among them.
+const MAX_SEARCHED: usize = 200_000;
+
+/// Programs that work in the folder of one of these options.
+const MOVERS: &[&str] = &[
+    "env", "git", "sudo", "make", "gmake", "ninja", "tar", "npm", "pnpm", "yarn", "go", "cargo", "uv",
+];
+const MOVING_OPTIONS: &[&str] = &["-C", "-D", "--chdir", "--directory", "--cwd", "--prefix", "--dir"];
 
 /// Resolves the words of one line.
 pub struct Naming<'a> {
     ground: &'a Ground,
     bases: Vec<PathBuf>,
+    variables: Variables,
+    is_lost: bool,
+    takes_hidden: bool,
+    left: Cell<usize>,
+    searched: Cell<usize>,
+    is_exhausted: Cell<bool>,
+    matched: RefCell<HashMap<(PathBuf, String), Vec<Named>>>,
 }
 
 impl<'a> Naming<'a> {
@@ -30,8 +49,21 @@ impl<'a> Naming<'a> {
         let mut naming = Self {
             ground,
             bases: vec![ground.cwd.clone()],
+            variables: Variables::new(ground, analysis),
+            is_lost: false,
+            takes_hidden: analysis
+                .commands
+                .iter()
+                .any(|command| command.words.iter().any(|word| word.text == "dotglob")),
+            left: Cell::new(MAX_ENTRIES),
+            searched: Cell::new(MAX_SEARCHED),
+            is_exhausted: Cell::new(false),
+            matched: RefCell::default(),
         };
         for command in &analysis.commands {
+            for word in moved_to(command) {
+                naming.follow(&word);
+            }
             let moves = matches!(command.program.as_deref(), Some("cd" | "pushd"));
             if !moves {
                 continue;
@@ -49,21 +81,61 @@ impl<'a> Naming<'a> {
                 .iter()
                 .skip(1)
                 .find(|word| !word.text.starts_with('-'));
-            let home = ground.home.clone();
-            let targets = match place {
-                Some(word) => naming.word(word).into_iter().map(|named| named.real).collect(),
-                None => home.into_iter().collect::<Vec<_>>(),
-            };
-            for target in targets {
-                naming.add_base(target);
+            match place {
+                Some(word) => naming.follow(word),
+                None => ground
+                    .home
+                    .clone()
+                    .into_iter()
+                    .for_each(|home| naming.add_base(home)),
             }
         }
         naming
     }
 
+    fn follow(&mut self, word: &Word) {
+        // `{}` of `xargs -I{}`
+        let is_fed = word.kind == WordKind::Dynamic && !word.text.contains(['$', '`']);
+        self.is_lost |= is_fed || self.fill(word).computed;
+        let targets: Vec<PathBuf> = self.word(word).into_iter().map(|named| named.real).collect();
+        for target in targets {
+            self.add_base(target);
+        }
+    }
+
+    /// The places of the session.
+    pub fn ground(&self) -> &Ground {
+        self.ground
+    }
+
+    /// Whether the line goes to a folder that it computes.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    /// Whether the line makes `*` match hidden names (`shopt -s dotglob`).
+    pub fn takes_hidden(&self) -> bool {
+        self.takes_hidden
+    }
+
+    /// Whether the patterns of the line meet more files than were looked at: what it names is not known.
+    pub fn is_exhausted(&self) -> bool {
+        self.is_exhausted.get()
+    }
+
+    /// What the shell makes of a word, as far as the line says.
+    pub fn fill(&self, word: &Word) -> Filled {
+        self.variables.fill(word)
+    }
+
     fn add_base(&mut self, folder: PathBuf) {
-        if self.bases.len() < MAX_BASES && !self.bases.contains(&folder) {
+        if self.bases.contains(&folder) {
+            return;
+        }
+        if self.bases.len() < MAX_BASES {
             self.bases.push(folder);
+        } else {
+            self.is_lost = true;
         }
     }
 
@@ -87,14 +159,34 @@ impl<'a> Naming<'a> {
             .collect()
     }
 
+    /// Every path that they may name when variables that the line does not know hold nothing.
+    pub fn emptied(&self, command: &SimpleCommand) -> Vec<Named> {
+        let targets = command
+            .redirects
+            .iter()
+            .filter_map(|redirect| redirect.target.as_ref());
+        let words = command.words.iter().skip(1).chain(targets);
+        words
+            .flat_map(|word| self.texts(&self.fill(word).emptied, word.kind == WordKind::Pattern))
+            .collect()
+    }
+
     /// Every path that a word may name.
     pub fn word(&self, word: &Word) -> Vec<Named> {
+        self.texts(&self.fill(word).texts, word.kind == WordKind::Pattern)
+    }
+
+    fn texts(&self, texts: &[String], is_pattern: bool) -> Vec<Named> {
         let mut found: Vec<Named> = Vec::new();
-        for text in readings(&word.text) {
+        for text in texts.iter().flat_map(|text| readings(text)) {
             let text = self.expand(&text);
             for base in &self.bases {
-                let is_pattern = word.kind == WordKind::Pattern || text.contains(['*', '?', '[']);
-                let paths = if is_pattern { glob(base, &text) } else { Vec::new() };
+                let is_pattern = is_pattern || text.contains(['*', '?', '[']);
+                let paths = if is_pattern {
+                    self.glob(base, &text)
+                } else {
+                    Vec::new()
+                };
                 for named in paths.into_iter().chain([Named::new(base, &text)]) {
                     if !found.contains(&named) {
                         found.push(named);
@@ -103,6 +195,80 @@ impl<'a> Naming<'a> {
             }
         }
         found
+    }
+
+    /// What a pattern matches now, as the shell would: a leading dot only where the pattern has one.
+    fn glob(&self, base: &Path, pattern: &str) -> Vec<Named> {
+        let key = (base.to_owned(), pattern.to_owned());
+        if let Some(known) = self.matched.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.look(base, pattern);
+        self.matched.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn look(&self, base: &Path, pattern: &str) -> Vec<Named> {
+        let start = if pattern.starts_with('/') {
+            PathBuf::from("/")
+        } else {
+            PathBuf::new()
+        };
+        let mut found = vec![start];
+        for part in pattern.split('/').filter(|part| !part.is_empty()) {
+            if !part.contains(['*', '?', '[', '{']) {
+                found.iter_mut().for_each(|path| path.push(part));
+                continue;
+            }
+            let Some(matcher) = name_matcher(part) else {
+                return Vec::new();
+            };
+            let mut below = Vec::new();
+            for folder in &found {
+                if !self.spend() {
+                    return Vec::new();
+                }
+                let entries = std::fs::read_dir(base.join(folder)).into_iter().flatten();
+                for entry in entries.flatten() {
+                    if !self.spend() {
+                        return Vec::new();
+                    }
+                    let Ok(name) = entry.file_name().into_string() else {
+                        continue;
+                    };
+                    if matcher(&name) {
+                        below.push(folder.join(name));
+                    }
+                }
+            }
+            found = below;
+        }
+        let texts = found.iter().filter_map(|path| path.to_str());
+        texts
+            .filter(|text| !text.is_empty())
+            .map(|text| Named::new(base, text))
+            .collect()
+    }
+
+    /// Takes one entry from what the searches of the line are followed to; `false` when there is none left.
+    pub fn spend_on_search(&self) -> bool {
+        let left = self.searched.get();
+        self.searched.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// Takes one entry from what the line may look at; `false` when there is none left.
+    fn spend(&self) -> bool {
+        match self.left.get().checked_sub(1) {
+            Some(left) => {
+                self.left.set(left);
+                true
+            }
+            None => {
+                self.is_exhausted.set(true);
+                false
+            }
+        }
     }
 
     /// Replaces what stands for a home or the working directory at the beginning of a word. Quotes that
@@ -186,43 +352,38 @@ fn readings(text: &str) -> Vec<String> {
     readings
 }
 
-/// What a pattern matches now, as the shell would: a leading dot only where the pattern has one.
-fn glob(base: &Path, pattern: &str) -> Vec<Named> {
-    let start = if pattern.starts_with('/') {
-        PathBuf::from("/")
-    } else {
-        PathBuf::new()
-    };
-    let mut found = vec![start];
-    for part in pattern.split('/').filter(|part| !part.is_empty()) {
-        if !part.contains(['*', '?', '[', '{']) {
-            found.iter_mut().for_each(|path| path.push(part));
-            continue;
-        }
-        let Some(matcher) = name_matcher(part) else {
-            return Vec::new();
-        };
-        let below = found.iter().flat_map(|folder| {
-            let names = std::fs::read_dir(base.join(folder)).into_iter().flatten();
-            let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-            names
-                .filter(|name| matcher(name))
-                .map(|name| folder.join(name))
-                .take(MAX_ENTRIES)
-        });
-        found = below.take(MAX_ENTRIES).collect();
+/// The folders that a command goes to by an option: `git -C DIR`, `env --chdir=DIR`.
+fn moved_to(command: &SimpleCommand) -> Vec<Word> {
+    if !command
+        .program
+        .as_deref()
+        .is_some_and(|program| MOVERS.contains(&program))
+    {
+        return Vec::new();
     }
-    let texts = found.iter().filter_map(|path| path.to_str());
-    texts
-        .filter(|text| !text.is_empty())
-        .map(|text| Named::new(base, text))
-        .collect()
+    let mut folders = Vec::new();
+    for (at, word) in command.words.iter().enumerate().skip(1) {
+        let part = |text: &str| Word {
+            text: text.to_owned(),
+            ..word.clone()
+        };
+        let text = word.text.as_str();
+        if MOVING_OPTIONS.contains(&text) {
+            folders.extend(command.words.get(at + 1).cloned());
+        } else if let Some((name, value)) = text.split_once('=') {
+            folders.extend(MOVING_OPTIONS.contains(&name).then(|| part(value)));
+        } else if let Some(value) = text.strip_prefix("-C").or_else(|| text.strip_prefix("-D")) {
+            folders.push(part(value));
+        }
+    }
+    folders
 }
 
 /// Whether a name is matched by the last part of a shell pattern.
 pub fn name_matcher(pattern: &str) -> Option<impl Fn(&str) -> bool + use<>> {
     let glob = GlobBuilder::new(pattern)
         .literal_separator(true)
+        .empty_alternates(true)
         .build()
         .ok()?
         .compile_matcher();

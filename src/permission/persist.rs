@@ -14,6 +14,10 @@ use crate::fs::atomic;
 use crate::fs::cause::cause;
 use crate::permission::finding::Key;
 
+/// How often, and how far apart, the lock of the folder is tried.
+const TRIES: u32 = 40;
+const BETWEEN: std::time::Duration = std::time::Duration::from_millis(50);
+
 /// Why an answer was not written. Ends of sentences.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PersistError {
@@ -50,7 +54,10 @@ pub fn remember(file: &Path, keys: &[Key]) -> Result<(), PersistError> {
         .map_err(|error| refused(folder, &error))?;
     // The folder is locked, not the file: the file is replaced by another one.
     let lock = File::open(folder).map_err(|error| refused(folder, &error))?;
-    flock(&lock, FlockOperation::LockExclusive).map_err(|error| refused(folder, &error.into()))?;
+    exclusive(&lock).map_err(|reason| PersistError::File {
+        path: file.to_owned(),
+        reason,
+    })?;
     let (text, is_new) = match std::fs::read_to_string(file) {
         Ok(text) => (text, false),
         Err(error) if error.kind() == ErrorKind::NotFound => (String::new(), true),
@@ -69,6 +76,19 @@ pub fn remember(file: &Path, keys: &[Key]) -> Result<(), PersistError> {
         reason: error.to_string(),
     })?;
     Ok(())
+}
+
+/// Locks the folder. Another Neovim holds the lock for a moment only: one that holds it longer is stuck, and
+/// an answer is not worth waiting for it.
+fn exclusive(folder: &File) -> Result<(), String> {
+    for _ in 0..TRIES {
+        match flock(folder, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(BETWEEN),
+            Err(error) => return Err(cause(&error.into())),
+        }
+    }
+    Err("another program holds its folder locked".to_owned())
 }
 
 /// The text with the keys added. The error is the end of a sentence.

@@ -39,9 +39,23 @@ pub const READ_FOLDERS: &[&str] = &[
     ".azure",
     ".config/gcloud",
     ".deepagents/.state",
+    // They hold what files held, secret ones included.
+    ".deepseek/snapshots",
+    "dcode/snapshots",
+    ".password-store",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
     ".docker/config.json",
     ".kube/config",
     ".config/gh/hosts.yml",
+];
+
+/// Files of a home that are refused for reading: they hold tokens there, and settings in a project.
+pub const READ_IN_HOME: &[&str] = &[
+    ".deepseek/config.toml",
+    ".npmrc",
+    ".pypirc",
+    ".config/pip/pip.conf",
 ];
 
 /// Names (globs) that are asked on writing, beside those that are refused for reading.
@@ -66,6 +80,31 @@ pub const WRITE_NAMES: &[&str] = &[
     ".zshrc",
     ".zshenv",
     ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".bash_logout",
+    ".bash_aliases",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".xprofile",
+    ".xinitrc",
+    ".xsession",
+    ".pam_environment",
+    ".inputrc",
+    ".gvimrc",
+    ".ideavimrc",
+    ".emacs",
+    ".tmux.conf",
+    ".screenrc",
+    ".curlrc",
+    ".wgetrc",
+    ".gdbinit",
+    ".lldbinit",
+    ".irbrc",
+    ".pryrc",
+    ".psqlrc",
+    ".sqliterc",
     "authorized_keys",
     ".pre-commit-config.yaml",
 ];
@@ -96,6 +135,8 @@ pub struct Secrets {
     read: Vec<Entry>,
     write: Vec<Entry>,
     allowed: Vec<PathBuf>,
+    /// [`READ_IN_HOME`], written out.
+    in_home: Vec<PathBuf>,
 }
 
 /// The built-in lists, compiled once.
@@ -129,7 +170,17 @@ impl Secrets {
             read: own(&permissions.secret_read)?,
             write: own(&permissions.secret_write)?,
             allowed: permissions.secret_allow.clone(),
+            in_home: Vec::new(),
         })
+    }
+
+    /// Adds the files of this home that hold tokens.
+    pub fn with_home(mut self, home: Option<&Path>) -> Self {
+        let files = home
+            .iter()
+            .flat_map(|home| READ_IN_HOME.iter().map(|name| home.join(name)));
+        self.in_home = files.collect();
+        self
     }
 
     /// The entry that refuses reading this path.
@@ -139,6 +190,9 @@ impl Secrets {
         }
         if is_process_memory(path) {
             return Some("/proc/*/environ");
+        }
+        if self.in_home.iter().any(|file| file == path) {
+            return Some("files of your home that hold tokens");
         }
         self.looks_secret(path)
     }

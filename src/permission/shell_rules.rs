@@ -117,8 +117,9 @@ impl ShellRules {
                 let harmless = command.assignments.is_empty()
                     && command.redirects.iter().all(is_harmless)
                     && command.words.iter().all(|word| word.kind != WordKind::Dynamic && !is_open_option(word))
+                    && !command.opaque
                     // A destructive option is what the person lets run; one that runs or writes is not.
-                    && (command.class == Class::Destructive || names_all(&command.risky_options, entry.split(' ')));
+                    && names_all(&command.running_options, entry.split(' '));
                 let entry = || Sourced::new(format!("shell_allow_list: {entry}"), source());
                 harmless.then(entry)
             }
@@ -201,6 +202,7 @@ impl Entry {
         command.program.is_some()
             && self.matches(command, &command.normal) == Match::Yes
             && command.uncovered.is_empty()
+            && !command.opaque
             && !command
                 .redirects
                 .iter()

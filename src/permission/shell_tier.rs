@@ -2,13 +2,16 @@
 
 use crate::config::layer::Sourced;
 use crate::config::rules::{Operation, RuleMode};
+use crate::permission::decision::Decision;
 use crate::permission::explain::rule_at;
 use crate::permission::finding::{Finding, Key};
 use crate::permission::fs_rules::FsRules;
 use crate::permission::named::{Named, Naming};
 use crate::permission::secret::Secrets;
+use crate::permission::shell_places::{beyond, may_remove_anything, repository};
 use crate::permission::shell_rules::{Say, ShellRules};
-use crate::shell::command::{Class, SimpleCommand, Unparsable};
+use crate::permission::unnamed;
+use crate::shell::command::{Analysis, Class, RedirectKind, SimpleCommand, Unparsable, Word};
 
 const TIER: &str = "tier";
 const RULE: &str = "rule";
@@ -27,18 +30,30 @@ pub struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Judges one simple command.
-    pub fn command(&self, naming: &Naming<'_>, command: &SimpleCommand) -> Finding {
-        let finding = self.by_rule(command).unwrap_or_else(|| self.by_class(command));
-        match self.named(naming, command) {
-            Some(named) => finding.join(named),
-            None => finding,
-        }
+    /// Judges one simple command of a line.
+    pub fn command(&self, naming: &Naming<'_>, analysis: &Analysis, command: &SimpleCommand) -> Finding {
+        let say = self.rules.judge(command);
+        let beyond = match &say {
+            Say::Allow(entry) if command.class > Class::Read => beyond(naming, command, entry),
+            _ => None,
+        };
+        let finding = self
+            .by_rule(say, command)
+            .unwrap_or_else(|| self.by_class(command));
+        let more = [
+            beyond,
+            repository(naming, command),
+            self.named(naming, command),
+            self.unnamed(naming, analysis, command),
+        ];
+        let finding = more.into_iter().flatten().fold(finding, Finding::join);
+        let is_open = finding.decision == Decision::Ask && may_remove_anything(naming, command);
+        if is_open { finding.sticking() } else { finding }
     }
 
-    fn by_rule(&self, command: &SimpleCommand) -> Option<Finding> {
+    fn by_rule(&self, say: Say, command: &SimpleCommand) -> Option<Finding> {
         let text = &command.text;
-        match self.rules.judge(command) {
+        match say {
             Say::Deny(entry) => Some(Finding::deny(
                 RULE,
                 bash_rule("deny", &entry),
@@ -146,9 +161,53 @@ impl Lines<'_> {
                 .find(|word| !word.text.starts_with('-'));
             named.retain(|named| program.is_none_or(|word| !word.text.ends_with(&named.text)));
         }
-        named
+        let found = named
             .iter()
-            .find_map(|named| self.secret(command, named).or_else(|| self.ruled(command, named)))
+            .find_map(|named| self.secret(command, named).or_else(|| self.ruled(command, named)));
+        // `.e${X}nv`: what the line does not set may be nothing.
+        let emptied = || {
+            naming
+                .emptied(command)
+                .iter()
+                .find_map(|named| self.secret(command, named))
+        };
+        found.or_else(emptied).or_else(|| {
+            let in_proc = |word: &&Word| {
+                let filled = naming.fill(word);
+                let texts = filled.texts.iter().chain(&filled.emptied);
+                let bases = naming.bases();
+                let open = |path: std::path::PathBuf| {
+                    path.starts_with("/proc") && path.to_string_lossy().contains(['$', '`', '*', '?', '['])
+                };
+                texts
+                    .into_iter()
+                    .any(|text| bases.iter().any(|base| open(base.join(text))))
+            };
+            let targets = command
+                .redirects
+                .iter()
+                .filter_map(|redirect| redirect.target.as_ref());
+            let word = command.words.iter().skip(1).chain(targets).find(in_proc)?;
+            Some(Finding::ask(
+                TIER,
+                "a command that names files of processes by a pattern or a variable is asked",
+                format!(
+                    "`{}` may be the environment of a process, which holds keys.",
+                    word.text
+                ),
+            ))
+        })
+    }
+
+    /// A secret file that it shows without naming it.
+    fn unnamed(&self, naming: &Naming<'_>, analysis: &Analysis, command: &SimpleCommand) -> Option<Finding> {
+        let path = unnamed::shown(naming, self.secrets, analysis, command)?;
+        let asked = Finding::ask(
+            TIER,
+            "a command that shows files it does not name is asked where one of them looks like a secret",
+            format!("`{}` may show what {} holds.", command.text, path.display()),
+        );
+        Some(remember_exactly(asked, command))
     }
 
     fn secret(&self, command: &SimpleCommand, named: &Named) -> Option<Finding> {
@@ -201,6 +260,16 @@ impl Lines<'_> {
     }
 }
 
+/// A line whose patterns meet more files than were looked at.
+pub fn too_many_files() -> Finding {
+    Finding::ask(
+        TIER,
+        "a line with patterns that meet very many files is asked each time",
+        "The patterns of the line meet so many files that what it names is not known.",
+    )
+    .sticking()
+}
+
 /// A line that cannot be judged: whatever its commands, it is asked, and the answer is not kept.
 pub fn unparsable(why: &Unparsable) -> Finding {
     Finding::ask(
@@ -221,10 +290,18 @@ fn asked_by_class(command: &SimpleCommand) -> String {
     }
 }
 
-/// An answer to a rule that asks covers the very same command, and only until the session ends.
+/// An answer to a rule that asks covers the very same command, and only until the session ends. What has no
+/// pattern is never the same twice, and neither is a command with a here-document: its text is not in the
+/// key.
 fn remember_exactly(finding: Finding, command: &SimpleCommand) -> Finding {
-    let literal = command.words.iter().all(crate::shell::command::Word::is_literal);
-    let known = literal && command.uncovered.is_empty() && command.class != Class::Destructive;
+    let literal = command.words.iter().all(Word::is_literal);
+    let fed = command.redirects.iter().any(|redirect| {
+        matches!(
+            redirect.kind,
+            RedirectKind::HereDoc | RedirectKind::ExpandedHereDoc
+        )
+    });
+    let known = literal && !fed && command.pattern.is_some();
     if known {
         finding.for_session(Key::Command(command.text.clone()))
     } else {

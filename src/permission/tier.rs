@@ -100,7 +100,15 @@ pub fn write(ground: &Ground, secrets: &Secrets, target: &Target, explicitly_all
         )
         .for_session(key());
     }
-    if ground.is_inside(&target.real) {
+    if target.paths().any(|path| ground.is_started(path)) {
+        return Finding::ask(
+            LAYER,
+            "writing where programs and their start-up files lie is always asked",
+            format!("{} may be run or read when programs start.", target.words()),
+        )
+        .for_session(key());
+    }
+    if ground.is_workplace(&target.real) {
         return Finding::allow(
             LAYER,
             "writing inside the working directory runs unasked",

@@ -22,7 +22,7 @@ pub enum Op {
         #[serde(default)]
         context: PromptContext,
     },
-    /// Stop the running turn and drop the queued ones.
+    /// Stop the running turn and all calls from Lua, and drop the queued prompts.
     Interrupt,
     /// Run one tool exactly as a model's call would run.
     Call {

@@ -243,7 +243,7 @@ fn too_long(peer: &Peer) -> Failure {
         ProviderErrorKind::ContextTooLong,
         Again::Never,
         format!("The conversation is longer than {} can read.", peer.model),
-        "Start a new session, or choose a model with a larger window with :Dcode model.",
+        "Start a new session, or choose a model with a larger window with :Dcode model PROVIDER:MODEL.",
     )
 }
 
@@ -253,9 +253,9 @@ fn unknown_model(peer: &Peer) -> Failure {
         Again::Never,
         format!("{} has no model named \"{}\".", peer.provider, peer.model),
         if peer.loopback {
-            "Load it in the server first, or choose another with :Dcode model."
+            "Load it in the server first, or choose another with :Dcode model PROVIDER:MODEL."
         } else {
-            "Choose another with :Dcode model."
+            "Choose another with :Dcode model PROVIDER:MODEL."
         },
     )
 }
@@ -270,7 +270,7 @@ fn no_credit(peer: &Peer, said: &Said) -> Failure {
             words(peer, said)
         ),
         format!(
-            "Top up the account, or choose another model with :Dcode model ({} is in use).",
+            "Top up the account, or choose another model with :Dcode model PROVIDER:MODEL ({} is in use).",
             peer.key_source()
         ),
     )
@@ -356,6 +356,6 @@ fn refused_request(peer: &Peer, status: Option<StatusCode>, said: &Said) -> Fail
             number(status),
             words(peer, said)
         ),
-        "Choose another model with :Dcode model; if it happens with all, please report it.",
+        "Choose another model with :Dcode model PROVIDER:MODEL; if it happens with all, please report it.",
     )
 }

@@ -68,7 +68,7 @@ impl OpenAi {
         let config = |clause: String| ProviderError {
             kind: ProviderErrorKind::Config,
             message: format!("The provider {} cannot be used: {clause}.", dial.provider),
-            hint: format!("Correct {row}, or choose another model with :Dcode model."),
+            hint: format!("Correct {row}, or choose another model with :Dcode model PROVIDER:MODEL."),
         };
         let url = http::endpoint(&dial.base_url).map_err(|why| config(format!("its base_url {why}")))?;
         let loopback = http::is_loopback(&url);

@@ -265,7 +265,7 @@ fn config_error(message: String) -> ProviderError {
     ProviderError {
         kind: ProviderErrorKind::Config,
         message,
-        hint: "Correct the file, or choose a model with :Dcode model.".to_owned(),
+        hint: "Correct the file, or choose a model with :Dcode model PROVIDER:MODEL.".to_owned(),
     }
 }
 

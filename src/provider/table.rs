@@ -105,7 +105,8 @@ pub fn open(
         None => default_model(&set).ok_or_else(|| {
             config(
                 "No model is configured.",
-                "Set DEEPSEEK_API_KEY, or :Dcode model.",
+                "Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type :Dcode model PROVIDER:MODEL, \
+                 for example :Dcode model openai:gpt-5.4-mini.",
             )
         })?,
     };
@@ -208,7 +209,10 @@ fn open_chat(
         return Err(ProviderError {
             kind: ProviderErrorKind::Auth,
             message: format!("There is no key for {provider}: {variable} is not set."),
-            hint: format!("Set {variable} and start Neovim anew, or choose another model with :Dcode model."),
+            hint: format!(
+                "Set {variable} and start Neovim anew, or type :Dcode model PROVIDER:MODEL, \
+                 for example :Dcode model ollama:qwen3-coder."
+            ),
         });
     }
     let replay_reasoning = row

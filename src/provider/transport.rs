@@ -70,7 +70,7 @@ pub(super) fn silent(peer: &Peer, waited: Duration) -> Failure {
             peer.provider,
             waited.as_secs_f32().ceil()
         ),
-        "Send the prompt again; if it stays silent, choose another model with :Dcode model.",
+        "Send the prompt again; if it stays silent, choose another model with :Dcode model PROVIDER:MODEL.",
     )
 }
 

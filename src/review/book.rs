@@ -1,6 +1,7 @@
 //! All files under review.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -61,11 +62,14 @@ impl ReviewBook {
     /// keeps its hunks; what differs from the text known so far is the person's. Returns how many hunks
     /// wait.
     pub fn attach(&mut self, path: &Path, text: &str) -> usize {
-        let file = self
-            .files
-            .entry(path.to_owned())
-            .or_insert_with(|| TrackedFile::clean(Some(text)));
-        file.set_text(Some(text), Author::Person, &mut self.ids);
+        let file = match self.files.entry(path.to_owned()) {
+            Entry::Vacant(place) => place.insert(TrackedFile::clean(Some(text))),
+            Entry::Occupied(place) => {
+                let file = place.into_mut();
+                file.set_text(Some(text), Author::Person, &mut self.ids);
+                file
+            }
+        };
         file.attached = true;
         file.count()
     }
@@ -200,6 +204,17 @@ impl ReviewBook {
         pending.map(|(path, _)| path.as_path())
     }
 
+    /// How many hunks wait in one file.
+    pub fn count(&self, path: &Path) -> usize {
+        self.files.get(path).map_or(0, TrackedFile::count)
+    }
+
+    /// A number that grows with every change of a file's hunks, but for their line numbers: as long as it
+    /// stays, what is drawn is right where the lines have gone. 0 when the file is not under review.
+    pub fn revision(&self, path: &Path) -> u64 {
+        self.files.get(path).map_or(0, TrackedFile::revision)
+    }
+
     /// How many hunks wait in all files.
     pub fn pending(&self) -> usize {
         self.files.values().map(TrackedFile::count).sum()
@@ -207,10 +222,9 @@ impl ReviewBook {
 
     /// In which file a hunk stands.
     pub fn find(&self, id: HunkId) -> Option<&Path> {
-        let holds = |file: &TrackedFile| file.hunks().iter().any(|hunk| hunk.id == id);
-        self.files
-            .iter()
-            .find(|(_, file)| holds(file))
+        let mut files = self.files.iter();
+        files
+            .find(|(_, file)| file.holds(id))
             .map(|(path, _)| path.as_path())
     }
 

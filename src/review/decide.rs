@@ -1,5 +1,6 @@
 //! Accepting and rejecting.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use crate::protocol::change::LineEdit;
@@ -13,6 +14,16 @@ struct Part {
     index: usize,
     current: Range<usize>,
     whole: bool,
+}
+
+impl Part {
+    fn whole(index: usize, region: &Region) -> Self {
+        Self {
+            index,
+            current: region.current.clone(),
+            whole: true,
+        }
+    }
 }
 
 impl State {
@@ -32,7 +43,22 @@ impl State {
     pub(super) fn accept(&mut self, selector: &Selector, ids: &mut HunkIds) -> usize {
         let parts = self.parts(selector);
         let tail = self.tail.is_some_and(|id| self.tail_selected(id, selector));
+        self.accept_parts(parts, tail, ids)
+    }
+
+    /// The base moves to the current text in the regions that are `wanted`.
+    pub(super) fn accept_regions(&mut self, wanted: impl Fn(&Self, &Region) -> bool, ids: &mut HunkIds) {
+        let regions = self.regions.iter().enumerate();
+        let wanted = regions.filter(|(_, region)| wanted(self, region));
+        let parts = wanted.map(|(index, region)| Part::whole(index, region)).collect();
+        self.accept_parts(parts, false, ids);
+    }
+
+    fn accept_parts(&mut self, parts: Vec<Part>, tail: bool, ids: &mut HunkIds) -> usize {
         let count = parts.len() + usize::from(tail);
+        if count == 0 {
+            return 0;
+        }
         let mut end = tail;
         for part in parts.into_iter().rev() {
             end |= part.current.end == self.current.lines.len();
@@ -41,9 +67,8 @@ impl State {
         if end {
             self.base.eol = self.current.eol;
         }
-        if count > 0 {
-            self.base.absent = self.current.absent && self.regions.is_empty();
-        }
+        self.base.absent = self.current.absent && self.regions.is_empty();
+        self.revision += 1;
         self.settle(ids);
         count
     }
@@ -86,26 +111,20 @@ impl State {
         }
     }
 
-    /// The text of one hunk, to find the same one in another moment.
-    pub(super) fn same_hunk(&self, id: HunkId, other: &Self) -> bool {
-        let find = |state: &Self| state.regions.iter().find(|region| region.id == id).cloned();
-        let (Some(ours), Some(theirs)) = (find(self), find(other)) else {
-            return false;
-        };
-        self.base.lines.same(ours.base, &other.base.lines, theirs.base)
-            && self
-                .current
-                .lines
-                .same(ours.current, &other.current.lines, theirs.current)
+    /// A number that two regions share when their lines are the same.
+    pub(super) fn fingerprint(&self, region: &Region) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.base.lines.get(region.base.clone()).hash(&mut hasher);
+        self.current.lines.get(region.current.clone()).hash(&mut hasher);
+        hasher.finish()
     }
 
-    /// The ids of the regions that `selector` covers wholly.
-    pub(super) fn selected(&self, selector: &Selector) -> Vec<HunkId> {
-        let parts = self.parts(selector);
-        parts
-            .iter()
-            .filter(|part| part.whole)
-            .map(|part| self.regions[part.index].id)
+    /// The regions that `selector` covers wholly, with their fingerprints.
+    pub(super) fn selected(&self, selector: &Selector) -> Vec<(HunkId, u64)> {
+        let parts = self.parts(selector).into_iter().filter(|part| part.whole);
+        let regions = parts.map(|part| &self.regions[part.index]);
+        regions
+            .map(|region| (region.id, self.fingerprint(region)))
             .collect()
     }
 
@@ -143,11 +162,7 @@ impl State {
     }
 
     fn part(&self, index: usize, region: &Region, selector: &Selector) -> Option<Part> {
-        let whole = Part {
-            index,
-            current: region.current.clone(),
-            whole: true,
-        };
+        let whole = Part::whole(index, region);
         match *selector {
             Selector::All => Some(whole),
             Selector::Hunk(id) => (id == region.id).then_some(whole),

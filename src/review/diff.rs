@@ -58,6 +58,19 @@ pub(super) fn changes(old: &[String], new: &[String], time: Duration) -> Vec<Cha
     found
 }
 
+/// The edits that make `new` of `old`, ascending.
+pub(super) fn between(old: &Lines, new: &Lines, time: Duration) -> Vec<LineEdit> {
+    // What both share at the ends, most of a file as a rule, is not even taken out of the texts.
+    let start = old.common_start(0..old.len(), new, 0..new.len());
+    let end = old.common_end(start..old.len(), new, start..new.len());
+    let whole = LineEdit {
+        start,
+        end: old.len() - end,
+        lines: new.get(start..new.len() - end),
+    };
+    refine(old, &whole, time)
+}
+
 /// `edit` of `text` as the smallest edits that do the same, ascending.
 pub(super) fn refine(text: &Lines, edit: &LineEdit, time: Duration) -> Vec<LineEdit> {
     let old = text.get(edit.start..edit.end);

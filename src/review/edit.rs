@@ -51,6 +51,7 @@ impl State {
         if author == Author::Person && follows {
             self.base.eol = eol;
         }
+        self.revision += u64::from(self.current.eol != eol);
         self.current.eol = eol;
         self.settle_tail(ids);
     }
@@ -60,6 +61,7 @@ impl State {
         if self.current.lines.same_text(&self.base.lines) && !self.regions.is_empty() {
             self.base.lines = self.current.lines.clone();
             self.regions.clear();
+            self.revision += 1;
         }
         self.base.absent &= self.base.lines.is_empty();
         self.current.absent &= self.current.lines.is_empty();
@@ -77,6 +79,7 @@ impl State {
         if first < last {
             return self.grow(edit, first, last, false, ids);
         }
+        self.revision += 1;
         let base = self.base_line(edit.start, first)..self.base_line(edit.end, first);
         let current = edit.start..edit.start + edit.lines.len();
         self.splice_current(edit.start..edit.end, &edit.lines, first);
@@ -161,6 +164,7 @@ impl State {
 
     /// The regions `first..last` and the lines of `edit` become one region.
     fn grow(&mut self, edit: &LineEdit, first: usize, last: usize, touched: bool, ids: &mut HunkIds) {
+        self.revision += 1;
         let old: Vec<Region> = self.regions.drain(first..last).collect();
         let ([top, ..], [.., bottom]) = (old.as_slice(), old.as_slice()) else {
             return;
@@ -237,6 +241,7 @@ impl State {
         count: usize,
         ids: &mut HunkIds,
     ) {
+        self.revision += 1;
         let region = self.regions.remove(index);
         let end = at + count;
         // What stood below the edit inside the region still does.

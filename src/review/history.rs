@@ -4,49 +4,50 @@
 //! as typed, and so as accepted. So the moments at which the text came to rest are kept by
 //! `undotree().seq_cur`, and coming back to one of them brings its review back, if the text is the same.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use crate::protocol::ids::HunkId;
-use crate::review::hunk::Selector;
 use crate::review::region::HunkIds;
 use crate::review::state::State;
 
 /// How many moments a file remembers. One costs its hunks; the texts are shared.
 const MOMENTS: usize = 200;
 
-/// The moments of one file.
+/// The moments of one file, and what the person has accepted in it since they began.
 #[derive(Clone, Debug, Default)]
-pub(super) struct History(VecDeque<(u64, State)>);
+pub(super) struct History {
+    moments: VecDeque<(u64, State)>,
+    /// Accepted hunks and the fingerprint of their lines.
+    accepted: HashMap<HunkId, u64>,
+}
 
 impl History {
     /// Remembers `state` for `seq`, in place of what was remembered for it.
     pub(super) fn mark(&mut self, seq: u64, state: &State) {
-        self.0.retain(|(known, _)| *known != seq);
-        if self.0.len() >= MOMENTS {
-            self.0.pop_front();
+        self.moments.retain(|(known, _)| *known != seq);
+        if self.moments.len() >= MOMENTS {
+            self.moments.pop_front();
         }
-        self.0.push_back((seq, state.clone()));
+        self.moments.push_back((seq, state.clone()));
     }
 
-    /// The state remembered for `seq`, if its text is that of `now`.
-    pub(super) fn at(&self, seq: u64, now: &State) -> Option<State> {
-        let (_, state) = self.0.iter().find(|(known, _)| *known == seq)?;
-        state
-            .current
-            .lines
-            .same_text(&now.current.lines)
-            .then(|| state.clone())
+    /// The state remembered for `seq`, if its text is that of `now`. What was accepted since is accepted
+    /// there too: an undo goes back in the text, it does not take back the person's word.
+    pub(super) fn at(&self, seq: u64, now: &State, ids: &mut HunkIds) -> Option<State> {
+        let (_, state) = self.moments.iter().find(|(known, _)| *known == seq)?;
+        if !state.current.lines.same_text(&now.current.lines) {
+            return None;
+        }
+        let mut state = state.clone();
+        state.accept_regions(
+            |state, region| self.accepted.get(&region.id) == Some(&state.fingerprint(region)),
+            ids,
+        );
+        Some(state)
     }
 
-    /// Accepts the hunks `accepted` of `now` (still pending there) in every moment that has the same ones:
-    /// an undo goes back in the text, it does not take back the person's word.
-    pub(super) fn accept(&mut self, accepted: &[HunkId], now: &State, ids: &mut HunkIds) {
-        for (_, state) in &mut self.0 {
-            for id in accepted {
-                if state.same_hunk(*id, now) {
-                    state.accept(&Selector::Hunk(*id), ids);
-                }
-            }
-        }
+    /// The person accepted these hunks, given with the fingerprints of their lines.
+    pub(super) fn accept(&mut self, hunks: Vec<(HunkId, u64)>) {
+        self.accepted.extend(hunks);
     }
 }

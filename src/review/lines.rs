@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use ropey::{Rope, RopeSlice};
+use ropey::Rope;
 
 /// Lines without their endings. A clone shares the text; an edit copies only what it touches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,6 +76,7 @@ impl Lines {
     }
 
     /// Whether two runs of lines are the same.
+    #[cfg(test)]
     pub(super) fn same(&self, range: Range<usize>, other: &Self, theirs: Range<usize>) -> bool {
         range.len() == theirs.len() && self.slice(&range) == other.slice(&theirs)
     }
@@ -102,7 +103,8 @@ impl Lines {
         String::from(&self.0)
     }
 
-    fn slice(&self, range: &Range<usize>) -> RopeSlice<'_> {
+    #[cfg(test)]
+    fn slice(&self, range: &Range<usize>) -> ropey::RopeSlice<'_> {
         self.0.slice(self.chars(range))
     }
 

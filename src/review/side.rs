@@ -14,10 +14,16 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// `None` = the file does not exist. Carriage returns stay in the lines.
-    pub(super) fn new(text: Option<&str>) -> Self {
+    /// `None` = the file does not exist. With `crlf` the carriage returns before newlines are left out.
+    pub(super) fn read(text: Option<&str>, crlf: bool) -> Self {
+        let plain = text.unwrap_or_default();
+        let lines = if crlf {
+            Lines::from_text(&plain.replace("\r\n", "\n"))
+        } else {
+            Lines::from_text(plain)
+        };
         Self {
-            lines: Lines::from_text(text.unwrap_or_default()),
+            lines,
             eol: text.is_none_or(|text| text.ends_with('\n')),
             absent: text.is_none(),
         }
@@ -63,13 +69,16 @@ mod tests {
     fn text_comes_back_byte_for_byte() {
         for text in ["", "\n", "a", "a\n", "a\n\n", "\na", "a\r\nb\n"] {
             assert_eq!(
-                Side::new(Some(text)).text(false).as_deref(),
+                Side::read(Some(text), false).text(false).as_deref(),
                 Some(text),
                 "{text:?}"
             );
         }
-        assert_eq!(Side::new(None).text(false), None);
-        assert_eq!(Side::new(Some("a\nb")).text(true).as_deref(), Some("a\r\nb"));
+        assert_eq!(Side::read(None, false).text(false), None);
+        assert_eq!(
+            Side::read(Some("a\r\nb"), true).text(true).as_deref(),
+            Some("a\r\nb")
+        );
     }
 
     #[test]

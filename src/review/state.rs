@@ -30,37 +30,50 @@ pub(super) struct State {
     pub(super) regions: Vec<Region>,
     /// The hunk for a difference that no line shows.
     pub(super) tail: Option<HunkId>,
+    /// Grows with every change of the hunks, but for their line numbers.
+    pub(super) revision: u64,
 }
 
 impl State {
-    /// A file that is gone, with nothing to review.
-    pub(super) fn gone() -> Self {
+    /// A file with nothing to review.
+    pub(super) fn clean(side: Side) -> Self {
         Self {
-            base: Side::new(None),
-            current: Side::new(None),
+            base: side.clone(),
+            current: side,
             regions: Vec::new(),
             tail: None,
+            revision: 0,
+        }
+    }
+
+    /// A file that is gone, with nothing to review.
+    pub(super) fn gone(revision: u64) -> Self {
+        Self {
+            revision,
+            ..Self::clean(Side::read(None, false))
         }
     }
 
     /// Two texts of a file, compared.
     pub(super) fn compared(base: Side, current: Side, ids: &mut HunkIds) -> Self {
-        let old = base.lines.get(0..base.lines.len());
-        let new = current.lines.get(0..current.lines.len());
-        let regions = diff::changes(&old, &new, diff::ON_RELOAD)
-            .into_iter()
-            .map(|change| Region {
+        let mut regions: Vec<Region> = Vec::new();
+        let mut moved = 0;
+        for edit in diff::between(&base.lines, &current.lines, diff::ON_RELOAD) {
+            let start = edit.start.saturating_add_signed(moved);
+            moved += edit.lines.len() as isize - (edit.end - edit.start) as isize;
+            regions.push(Region {
                 id: ids.fresh(),
-                base: change.old,
-                current: change.new,
+                base: edit.start..edit.end,
+                current: start..start + edit.lines.len(),
                 touched: false,
-            })
-            .collect();
+            });
+        }
         let mut state = Self {
             base,
             current,
             regions,
             tail: None,
+            revision: 0,
         };
         state.settle_tail(ids);
         state
@@ -160,6 +173,7 @@ impl State {
         {
             return;
         }
+        self.revision += 1;
         let mut joined: Vec<Region> = Vec::with_capacity(self.regions.len());
         let mut group: Vec<Region> = Vec::new();
         for region in std::mem::take(&mut self.regions) {
@@ -196,11 +210,13 @@ impl State {
     pub(super) fn settle_tail(&mut self, ids: &mut HunkIds) {
         let differs = self.base.absent != self.current.absent || self.base.eol_differs(&self.current);
         let shown = self.regions.last().is_some_and(|region| self.reaches_end(region));
-        self.tail = if differs && !shown {
-            self.tail.or_else(|| Some(ids.fresh()))
-        } else {
-            None
+        let tail = match self.tail {
+            Some(id) if differs && !shown => Some(id),
+            None if differs && !shown => Some(ids.fresh()),
+            _ => None,
         };
+        self.revision += u64::from(tail != self.tail);
+        self.tail = tail;
     }
 
     /// Whether `region` holds the last line of either side.

@@ -1,6 +1,7 @@
 //! One file under review.
 
 use crate::protocol::change::LineEdit;
+use crate::protocol::ids::HunkId;
 use crate::review::diff::{self, ON_RELOAD};
 use crate::review::history::History;
 use crate::review::hunk::{Author, Hunk, Rejection, Selector};
@@ -22,27 +23,19 @@ pub(super) struct TrackedFile {
 impl TrackedFile {
     /// A file as it is, nothing to review. `None` = it does not exist.
     pub(super) fn clean(text: Option<&str>) -> Self {
-        Self::new(text, text, &mut HunkIds::default())
+        let crlf = text.is_some_and(is_crlf);
+        Self::at(State::clean(Side::read(text, crlf)), crlf)
     }
 
     /// Two texts of a file, compared.
     pub(super) fn new(base: Option<&str>, current: Option<&str>, ids: &mut HunkIds) -> Self {
-        let crlf = match (base, current) {
-            (Some(base), Some(current)) => is_crlf(base) && is_crlf(current),
-            (Some(text), None) | (None, Some(text)) => is_crlf(text),
-            (None, None) => false,
-        };
-        let side = |text: Option<&str>| {
-            let plain = text.map(|text| {
-                if crlf {
-                    text.replace("\r\n", "\n")
-                } else {
-                    text.to_owned()
-                }
-            });
-            Side::new(plain.as_deref())
-        };
-        let state = State::compared(side(base), side(current), ids);
+        let mut texts = base.iter().chain(&current).copied();
+        let crlf = texts.clone().next().is_some() && texts.all(is_crlf);
+        let state = State::compared(Side::read(base, crlf), Side::read(current, crlf), ids);
+        Self::at(state, crlf)
+    }
+
+    fn at(state: State, crlf: bool) -> Self {
         Self {
             state,
             crlf,
@@ -79,16 +72,7 @@ impl TrackedFile {
             self.state.current.absent = false;
             self.state.base.absent &= author == Author::Agent || !self.state.regions.is_empty();
         }
-        let old = self.state.current.lines.get(0..self.state.current.lines.len());
-        let new = side.lines.get(0..side.lines.len());
-        let edits: Vec<LineEdit> = diff::changes(&old, &new, ON_RELOAD)
-            .into_iter()
-            .map(|change| LineEdit {
-                start: change.old.start,
-                end: change.old.end,
-                lines: new[change.new].to_vec(),
-            })
-            .collect();
+        let edits = diff::between(&self.state.current.lines, &side.lines, ON_RELOAD);
         self.state.apply_all(&edits, author, ids);
         self.state.set_eol(side.eol, author, ids);
     }
@@ -96,7 +80,7 @@ impl TrackedFile {
     /// The file is gone. When the person removed it, nothing waits any more.
     pub(super) fn remove(&mut self, author: Author, ids: &mut HunkIds) {
         if author == Author::Person {
-            self.state = State::gone();
+            self.state = State::gone(self.state.revision + 1);
             return;
         }
         let end = self.state.current.lines.len();
@@ -115,17 +99,12 @@ impl TrackedFile {
 
     /// `text` in the terms of this file; where the line endings changed, all of it is in new terms.
     fn read(&mut self, text: &str) -> Side {
-        if !self.crlf {
-            return Side::new(Some(text));
-        }
-        if is_crlf(text) {
-            return Side::new(Some(&text.replace("\r\n", "\n")));
-        }
-        if text.contains('\r') {
+        let crlf = self.crlf && is_crlf(text);
+        if self.crlf && !crlf && text.contains('\r') {
             self.spell_out_crlf();
         }
         // Without any carriage return this is a buffer's text: the editor keeps the endings apart.
-        Side::new(Some(text))
+        Side::read(Some(text), crlf)
     }
 
     /// Line endings became mixed: from here on carriage returns are part of the lines.
@@ -156,7 +135,7 @@ impl TrackedFile {
     /// See [`State::accept`]; the moments of the undo history learn of it too.
     pub(super) fn accept(&mut self, selector: &Selector, ids: &mut HunkIds) -> usize {
         let accepted = self.state.selected(selector);
-        self.history.accept(&accepted, &self.state, ids);
+        self.history.accept(accepted);
         self.state.accept(selector, ids)
     }
 
@@ -168,6 +147,16 @@ impl TrackedFile {
     /// The hunks in the order of their lines.
     pub(super) fn hunks(&self) -> Vec<Hunk> {
         self.state.hunks()
+    }
+
+    /// Whether a hunk is one of this file's.
+    pub(super) fn holds(&self, id: HunkId) -> bool {
+        self.state.tail == Some(id) || self.state.regions.iter().any(|region| region.id == id)
+    }
+
+    /// Grows with every change of the hunks, but for their line numbers.
+    pub(super) fn revision(&self) -> u64 {
+        self.state.revision
     }
 
     /// How many hunks wait.
@@ -182,11 +171,12 @@ impl TrackedFile {
 
     /// Comes back to the moment of an undo sequence number, if there is one with the same text.
     pub(super) fn arrive(&mut self, seq: u64, ids: &mut HunkIds) -> bool {
-        let Some(mut state) = self.history.at(seq, &self.state) else {
+        let Some(mut state) = self.history.at(seq, &self.state, ids) else {
             return false;
         };
         state.current.eol = self.state.current.eol;
         state.current.absent = self.state.current.absent;
+        state.revision = state.revision.max(self.state.revision) + 1;
         state.settle_tail(ids);
         self.state = state;
         true

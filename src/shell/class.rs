@@ -1,6 +1,7 @@
 //! The class of one command: its row in the table, then all that raises it.
 
 use super::command::{Assignment, Class, Redirect, RedirectKind, SimpleCommand, Word, WordKind};
+use super::globals::{GLOBAL_VALUES, RISKY_GLOBALS};
 use super::programs::{Risk, Row, row};
 use super::scripts;
 
@@ -14,50 +15,6 @@ const SYSTEM_FOLDERS: [&str; 7] = [
     "/usr/local/sbin",
     "/opt/homebrew/bin",
 ];
-
-/// Options before the subcommand that take the next word as their value.
-const GLOBAL_VALUES: [(&str, &[&str]); 12] = [
-    (
-        "git",
-        &[
-            "-C",
-            "-c",
-            "--git-dir",
-            "--work-tree",
-            "--namespace",
-            "--config-env",
-        ],
-    ),
-    (
-        "docker",
-        &["-H", "--host", "--context", "-c", "--config", "-l", "--log-level"],
-    ),
-    ("podman", &["--connection", "--url", "--root", "--log-level"]),
-    (
-        "kubectl",
-        &[
-            "-n",
-            "--namespace",
-            "--context",
-            "--kubeconfig",
-            "-s",
-            "--server",
-            "--cluster",
-            "--user",
-        ],
-    ),
-    ("helm", &["-n", "--namespace", "--kube-context", "--kubeconfig"]),
-    ("cargo", &["--config", "-Z", "--color", "-C"]),
-    ("npm", &["--prefix", "-C", "-w", "--workspace"]),
-    ("pnpm", &["-C", "--dir", "--filter", "-F"]),
-    ("yarn", &["--cwd"]),
-    ("go", &["-C"]),
-    ("make", &["-C", "-f", "-I", "-o", "-W"]),
-    ("systemctl", &["-H", "--host", "-M", "--machine"]),
-];
-
-/// Options of git before the subcommand that can make it run another program.
-const RISKY_GLOBALS: [&str; 3] = ["-c", "--config-env", "--exec-path"];
 
 /// Variables that change how output looks, and nothing else.
 const HARMLESS_VARIABLES: [&str; 18] = [
@@ -201,6 +158,7 @@ fn program(command: &mut SimpleCommand, around: &Around, verdict: &mut Verdict) 
         });
     }
     if let Some((class, why)) = special {
+        command.opaque = class > Class::Read && !scripts::SETS.contains(&program.as_str());
         verdict.raise(class, || why.into());
     }
     if let Some(row) = found {
@@ -209,9 +167,7 @@ fn program(command: &mut SimpleCommand, around: &Around, verdict: &mut Verdict) 
         }
         risks(command, row, verdict);
     }
-    if program == "git" {
-        git_globals(command, verdict);
-    }
+    risky_globals(&program, command, verdict);
 }
 
 fn plain_reason(program: &str, class: Class) -> String {
@@ -241,6 +197,9 @@ fn risks(command: &mut SimpleCommand, row: &Row, verdict: &mut Verdict) {
                 verdict.raise(*class, || format!("`{}` {why}", word.text));
                 if named && !command.risky_options.contains(&word.text) {
                     command.risky_options.push(word.text.clone());
+                }
+                if named && *class != Class::Destructive && !command.running_options.contains(&word.text) {
+                    command.running_options.push(word.text.clone());
                 }
             }
         }
@@ -287,15 +246,23 @@ fn is_option(word: &Word, option: &str, single_dash: bool) -> bool {
     }
 }
 
-fn git_globals(command: &mut SimpleCommand, verdict: &mut Verdict) {
+fn risky_globals(program: &str, command: &mut SimpleCommand, verdict: &mut Verdict) {
+    let Some((_, risky)) = RISKY_GLOBALS.iter().find(|(name, _)| *name == program) else {
+        return;
+    };
     let skipped = command.words.len() - command.normal.len();
     for word in command.words.iter().skip(1).take(skipped) {
         let name = word.text.split('=').next().unwrap_or_default();
-        if RISKY_GLOBALS.contains(&name) {
+        // `-Hhost`: the value may be joined to a short option.
+        let joined =
+            |option: &&&str| option.len() == 2 && !name.starts_with("--") && name.starts_with(**option);
+        let option = risky.iter().find(|option| **option == name || joined(option));
+        if let Some(option) = option {
             verdict.raise(Class::Unknown, || {
-                format!("`{name}` can make git run another program")
+                format!("`{option}` can make `{program}` run another program or act elsewhere")
             });
             command.risky_options.push(word.text.clone());
+            command.running_options.push(word.text.clone());
         }
     }
 }

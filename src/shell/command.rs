@@ -45,6 +45,9 @@ pub struct Analysis {
     pub commands: Vec<SimpleCommand>,
     /// Why the line cannot be judged. It is then asked each time and never remembered.
     pub unparsable: Option<Unparsable>,
+    /// Every value that the line itself gives to a variable: by assignment, in a declaration, as the values
+    /// of a loop (one entry for each), as a default (`${x:=v}`).
+    pub variables: Vec<Assignment>,
 }
 
 impl Analysis {
@@ -90,6 +93,11 @@ pub struct SimpleCommand {
     /// Its options (as written) that run another program, write or delete. A rule that allows the command
     /// covers them only when it names them.
     pub risky_options: Vec<String>,
+    /// Those of [`Self::risky_options`] that run a program or write, and do not just destroy.
+    pub running_options: Vec<String>,
+    /// A script or an option in it decides what it does, and it is not known to be harmless: `awk` with a
+    /// `system()`, `ps` with the environment. Only a rule for everything covers it.
+    pub opaque: bool,
     /// Other parts (as written) that a rule never covers: assignments that may change what a program does,
     /// redirects that write a file, expansions that could become an option.
     pub uncovered: Vec<String>,

@@ -165,5 +165,7 @@ pub(super) fn redirect_of<'a>(
 /// Whether a value stays a value when arithmetic evaluates it.
 pub(super) fn is_plain_value(word: &Word) -> bool {
     matches!(word.kind, WordKind::Literal | WordKind::Tilde | WordKind::Pattern)
-        && !word.text.contains(['$', '`', '[', '<', '>'])
+        && !word.text.contains(['$', '`', '[', '<', '>', '='])
+        && !word.text.contains("++")
+        && !word.text.contains("--")
 }

@@ -78,7 +78,7 @@ fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
 }
 
 /// Set for every child: no pager, no editor, no prompt can hang it, and its output is plain text.
-const SET: [(&str, &str); 14] = [
+const SET: [(&str, &str); 13] = [
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("MANPAGER", "cat"),
@@ -92,12 +92,16 @@ const SET: [(&str, &str); 14] = [
     ("GIT_ASKPASS", "true"),
     ("SSH_ASKPASS_REQUIRE", "never"),
     ("DEBIAN_FRONTEND", "noninteractive"),
-    // A config file of ripgrep can name a program to run.
-    ("RIPGREP_CONFIG_PATH", ""),
 ];
 
-/// Taken from every child: with these a program could drive the Neovim that started it.
-const REMOVED: [&str; 6] = [
+/// Given to git in every child, beside what the person gives it this way: a folder that only looks like a
+/// repository is none, and no program watches files for it.
+const GIT: [(&str, &str); 2] = [("safe.bareRepository", "explicit"), ("core.fsmonitor", "false")];
+
+/// Taken from every child: with these a program could drive the Neovim that started it, or a config file
+/// of ripgrep could name a program to run.
+const REMOVED: [&str; 7] = [
+    "RIPGREP_CONFIG_PATH",
     "NVIM",
     "NVIM_LISTEN_ADDRESS",
     "VIMRUNTIME",
@@ -112,9 +116,30 @@ pub(super) fn changes(secrets: &[String]) -> Vec<(OsString, Option<OsString>)> {
         .iter()
         .map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
     let removed = REMOVED.iter().map(|name| (OsString::from(name), None));
+    let given = std::env::var("GIT_CONFIG_COUNT")
+        .ok()
+        .and_then(|count| count.parse().ok());
     // Last, so that a secret is never set again.
     let secret = secrets.iter().map(|name| (OsString::from(name), None));
-    set.chain(removed).chain(secret).collect()
+    set.chain(removed)
+        .chain(git(given.unwrap_or(0)))
+        .chain(secret)
+        .collect()
+}
+
+/// [`GIT`] as the variables that git reads, behind `given` pairs of the person.
+fn git(given: usize) -> impl Iterator<Item = (OsString, Option<OsString>)> {
+    let pairs = GIT.iter().enumerate().flat_map(move |(at, (key, value))| {
+        let at = given + at;
+        [
+            (format!("GIT_CONFIG_KEY_{at}"), (*key).to_owned()),
+            (format!("GIT_CONFIG_VALUE_{at}"), (*value).to_owned()),
+        ]
+    });
+    let count = ("GIT_CONFIG_COUNT".to_owned(), (given + GIT.len()).to_string());
+    pairs
+        .chain([count])
+        .map(|(name, value)| (name.into(), Some(value.into())))
 }
 
 #[cfg(test)]
@@ -141,6 +166,19 @@ mod tests {
         );
         assert_eq!(choose(None, &["bash"]), ("/bin/bash".into(), false));
         assert_eq!(choose(None, &[]), ("/bin/sh".into(), false));
+    }
+
+    #[test]
+    fn git_is_given_settings_behind_those_of_the_person() {
+        let given: Vec<(String, String)> = git(2)
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value?.into_string().ok()?)))
+            .collect();
+        assert_eq!(
+            given[0],
+            ("GIT_CONFIG_KEY_2".into(), "safe.bareRepository".into())
+        );
+        assert_eq!(given[3], ("GIT_CONFIG_VALUE_3".into(), "false".into()));
+        assert_eq!(given[4], ("GIT_CONFIG_COUNT".into(), "4".into()));
     }
 
     #[test]

@@ -14,6 +14,42 @@ pub(super) struct Parts<'a> {
     pub dynamic: bool,
 }
 
+/// The variable that `${NAME:=value}` sets, with the value.
+pub(super) fn assigned(expr: &ParameterExpr) -> Option<(&str, &str)> {
+    let ParameterExpr::AssignDefaultValues {
+        parameter,
+        default_value,
+        ..
+    } = expr
+    else {
+        return None;
+    };
+    let (Parameter::Named(name)
+    | Parameter::NamedWithIndex { name, .. }
+    | Parameter::NamedWithAllIndices { name, .. }) = parameter
+    else {
+        return None;
+    };
+    Some((name, default_value.as_deref().unwrap_or_default()))
+}
+
+/// The variables that arithmetic sets: all that it names when it holds an assignment.
+pub(super) fn assigned_in_arithmetic(text: &str) -> Vec<String> {
+    let plain = ["==", "!=", "<=", ">="]
+        .iter()
+        .fold(text.replace("<<=", "=").replace(">>=", "="), |text, compare| {
+            text.replace(compare, " ")
+        });
+    if !(plain.contains('=') || plain.contains("++") || plain.contains("--")) {
+        return Vec::new();
+    }
+    let names = text.split(|char: char| !(char.is_ascii_alphanumeric() || char == '_'));
+    names
+        .filter(|name| name.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_'))
+        .map(str::to_owned)
+        .collect()
+}
+
 /// Exhaustive on purpose: a new kind of expansion in the parser must be looked at here.
 pub(super) fn parts(expr: &ParameterExpr) -> Parts<'_> {
     use ParameterExpr as E;

@@ -13,6 +13,7 @@ use brush_parser::Parser;
 
 use super::class::{self, Around};
 use super::command::{Analysis, Assignment, Redirect, SimpleCommand, Unparsable, Word};
+use super::convert::is_plain_value;
 use super::gate;
 use super::pattern;
 use super::unwrap::{self, Inner};
@@ -44,6 +45,7 @@ pub fn analyze(line: &str) -> Analysis {
         .unwrap_or_else(|| Analysis {
             commands: Vec::new(),
             unparsable: Some(Unparsable::Opaque("the parser failed on it".into())),
+            variables: Vec::new(),
         })
 }
 
@@ -70,6 +72,8 @@ pub(super) struct Walk {
     pub odd_value: bool,
     reads_in_arithmetic: bool,
     texts: usize,
+    /// What the line gives to variables.
+    pub variables: Vec<Assignment>,
 }
 
 impl Walk {
@@ -82,6 +86,7 @@ impl Walk {
         Analysis {
             commands: self.commands,
             unparsable: self.refused,
+            variables: self.variables,
         }
     }
 
@@ -165,6 +170,24 @@ impl Walk {
         if let Some(why) = inside.refused {
             self.refuse(why);
         }
+        for assignment in inside.assigns {
+            // What arithmetic assigns is a number.
+            self.odd_value |= !assignment.value.text.is_empty() && !is_plain_value(&assignment.value);
+            self.variables.push(assignment.clone());
+            if !class::is_harmless(&assignment.name) {
+                let texts = vec![format!("{}=…", assignment.name)];
+                let assignments = vec![assignment];
+                self.emit(
+                    Raw {
+                        texts,
+                        assignments,
+                        ..Raw::default()
+                    },
+                    wrappers,
+                    depth,
+                );
+            }
+        }
         for program in inside.programs {
             self.text(&program, wrappers, depth + 1);
         }
@@ -186,6 +209,7 @@ impl Walk {
             Some(wrapped) => (Some((wrapped.class, wrapped.reason)), wrapped.inner),
             None => (None, Vec::new()),
         };
+        let is_wrapper = wrapper.is_some();
         class::judge(
             &mut command,
             &Around {
@@ -193,8 +217,9 @@ impl Walk {
                 group: raw.group,
             },
         );
-        command.pattern = pattern::pattern(&command);
+        command.pattern = pattern::pattern(&command, is_wrapper);
         let program = command.program.clone().unwrap_or_default();
+        self.variables.extend(given(&command));
         self.commands.push(command);
         if inner.is_empty() {
             return;
@@ -222,4 +247,25 @@ impl Walk {
             }
         }
     }
+}
+
+/// The variables that a command sets: before it, and as the arguments of a declaration.
+fn given(command: &SimpleCommand) -> Vec<Assignment> {
+    let declares = matches!(
+        command.program.as_deref(),
+        Some("export" | "declare" | "local" | "readonly" | "typeset" | "env")
+    );
+    let arguments = command.words.iter().skip(1).filter(|_| declares);
+    let declared = arguments.filter_map(|word| {
+        let (name, text) = word.text.split_once('=')?;
+        let value = Word {
+            text: text.to_owned(),
+            ..word.clone()
+        };
+        Some(Assignment {
+            name: name.to_owned(),
+            value,
+        })
+    });
+    command.assignments.iter().cloned().chain(declared).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::class::is_harmless;
 use super::command::{Class, SimpleCommand, Word};
+use super::ps;
 
 /// Programs that may be asked for their version or help unasked: those that read no file of the project first
 /// (`cargo` may be another one by `rust-toolchain.toml`, `yarn` a script by `.yarnrc.yml`).
@@ -25,6 +26,9 @@ pub(super) fn asks_version(command: &SimpleCommand) -> bool {
         && option.is_literal()
         && matches!(option.text.as_str(), "--version" | "--help" | "-V")
 }
+
+/// Builtins whose arguments say in plain words what they set: a rule that names one means it.
+pub(super) const SETS: [&str; 6] = ["export", "declare", "local", "readonly", "typeset", "set"];
 
 /// The class of a command that the table cannot describe, and why; `None` for any other. For `sed` it only
 /// adds to the table.
@@ -61,6 +65,27 @@ pub(super) fn special(command: &SimpleCommand) -> Option<(Class, &'static str)> 
             (arguments.iter().all(plain), "it may change what programs do")
         }
         "awk" | "gawk" | "mawk" => (awk_only_prints(arguments), UNKNOWN_SCRIPT),
+        "ps" => (
+            ps::shows_no_environment(arguments),
+            "it may show the environment of a process",
+        ),
+        "tar" | "gtar" | "bsdtar" => {
+            // `tar cIf`: letters without a dash.
+            let joined = arguments.first().is_some_and(|word| {
+                word.is_literal() && !word.text.starts_with('-') && word.text.contains(['I', 'F'])
+            });
+            if !joined {
+                return None;
+            }
+            (false, "it runs another program")
+        }
+        "zip" => {
+            let tests = |word: &Word| word.text.starts_with('-') && word.text.contains("TT");
+            if !arguments.iter().any(tests) {
+                return None;
+            }
+            (false, "`-TT` runs another program")
+        }
         "sed" | "gsed" if sed(arguments) => return None,
         "sed" | "gsed" => (false, UNKNOWN_SCRIPT),
         _ => return None,

@@ -123,6 +123,10 @@ impl Walk {
             .map(|word| inside.word(&word.value))
             .collect();
         self.odd_value |= !values.iter().all(is_plain_value);
+        self.variables.extend(values.iter().map(|value| Assignment {
+            name: clause.variable_name.clone(),
+            value: value.clone(),
+        }));
         if !is_harmless(&clause.variable_name) {
             let text = values
                 .iter()

@@ -6,8 +6,11 @@ use brush_parser::word::{
     parse_heredoc,
 };
 
-use super::command::{Unparsable, Word, WordKind};
-use super::expansions::{Parts, decode_ansi_c, has_braces, has_brackets, has_extended_glob, parts};
+use super::command::{Assignment, Unparsable, Word, WordKind};
+use super::expansions::{
+    Parts, assigned, assigned_in_arithmetic, decode_ansi_c, has_braces, has_brackets, has_extended_glob,
+    parts,
+};
 use super::gate::start_of;
 
 /// How the parser is set: bash as it runs a script, where extended globs are off.
@@ -28,6 +31,8 @@ pub(super) struct Inside {
     pub programs: Vec<String>,
     /// Arithmetic that reads variables: the shell evaluates their values, too.
     pub reads_in_arithmetic: bool,
+    /// Variables that expanding it sets.
+    pub assigns: Vec<Assignment>,
     /// The first thing that cannot be judged.
     pub refused: Option<Unparsable>,
 }
@@ -55,6 +60,7 @@ impl Inside {
         }
         let word = reading.finish();
         self.programs.append(&mut inside.programs);
+        self.assigns.append(&mut inside.assigns);
         self.reads_in_arithmetic |= inside.reads_in_arithmetic;
         if let Some(why) = inside.refused {
             self.refuse(why);
@@ -79,7 +85,19 @@ impl Inside {
         if text.contains(|char: char| char.is_alphabetic() || matches!(char, '_' | '$')) {
             self.reads_in_arithmetic = true;
         }
+        for name in assigned_in_arithmetic(text) {
+            self.assign(name, String::new(), WordKind::Dynamic);
+        }
         self.expanded(text, depth, &[Quoting::Double]);
+    }
+
+    fn assign(&mut self, name: String, text: String, kind: WordKind) {
+        let value = Word {
+            text,
+            kind,
+            may_be_option: false,
+        };
+        self.assigns.push(Assignment { name, value });
     }
 
     /// Text inside another expansion. Whether quotes count there depends on the quotes outside, and shells
@@ -286,6 +304,14 @@ impl<'a> Reading<'a> {
             }
         ) {
             self.inside.opaque("`@P` runs what the variable holds");
+        }
+        if let Some((name, value)) = assigned(expr) {
+            let kind = if value.contains(['$', '`', '\\', '\'', '"']) {
+                WordKind::Dynamic
+            } else {
+                WordKind::Literal
+            };
+            self.inside.assign(name.to_owned(), value.to_owned(), kind);
         }
         let mut splits = unquoted;
         match parameter {

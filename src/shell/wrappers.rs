@@ -19,6 +19,13 @@ pub(super) struct Wrapper {
     reason: Option<&'static str>,
 }
 
+impl Wrapper {
+    /// Whether it is unknown whatever its arguments are.
+    pub fn is_always_unknown(&self) -> bool {
+        self.reason.is_some()
+    }
+}
+
 const PLAIN: Wrapper = Wrapper {
     names: "",
     values: "",

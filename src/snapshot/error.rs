@@ -12,10 +12,10 @@ use crate::journal::JournalError;
 #[derive(Debug, Error)]
 pub enum SnapshotError {
     /// No step that changed files is left.
-    #[error("there is nothing to undo in this session.")]
+    #[error("There is nothing to undo in this session.")]
     NothingToUndo,
     /// No undo is left to take back.
-    #[error("there is nothing to redo; a new change after an undo ends what could be redone.")]
+    #[error("There is nothing to redo; a new change after an undo ends what could be redone.")]
     NothingToRedo,
     /// A path that is not absolute, or leads through `..` or a link.
     #[error("{path} leads through {through}; it must be given with its links resolved.",

@@ -14,6 +14,7 @@ use crate::permission::access::Access;
 use crate::protocol::change::{AppliedFile, ChangeSet, Origin};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{keep_note, reply};
+use crate::tools::grep::MayShow;
 use crate::tools::patch_files::{Outcome, PatchedFile, Section, Workspace, sections};
 use crate::tools::preview::clip;
 use crate::tools::seen::SeenFiles;
@@ -27,6 +28,7 @@ pub struct ApplyPatch {
     backend: Arc<dyn Backend>,
     seen: Arc<SeenFiles>,
     may_delete: bool,
+    may_show: MayShow,
 }
 
 impl ApplyPatch {
@@ -37,7 +39,14 @@ impl ApplyPatch {
             backend,
             seen,
             may_delete,
+            may_show: Arc::new(|_| true),
         }
+    }
+
+    /// The same tool, whose errors tell nothing of files that `may_show` refuses: a near miss would be a way
+    /// to read them.
+    pub fn hiding(self, may_show: MayShow) -> Self {
+        Self { may_show, ..self }
     }
 
     fn note(&self, file: &PatchedFile, applied: Option<&AppliedFile>) {
@@ -114,7 +123,7 @@ impl Tool for ApplyPatch {
 
     async fn preview(&self, args: &Args, ctx: &ToolCtx) -> Option<String> {
         let sections = sections(&parse(&args.patch_text).ok()?, &ctx.cwd).ok()?;
-        let workspace = Workspace::new(self.backend.as_ref(), &ctx.cancel);
+        let workspace = Workspace::new(self.backend.as_ref(), &self.may_show, &ctx.cancel);
         let outcome = workspace.run(&sections).await.ok()?;
         Some(clip(&outcome.diff()))
     }
@@ -124,7 +133,7 @@ impl Tool for ApplyPatch {
         let sections = sections(&patch, &ctx.cwd)?;
         let mut attempt = 1;
         loop {
-            let workspace = Workspace::new(self.backend.as_ref(), &ctx.cancel);
+            let workspace = Workspace::new(self.backend.as_ref(), &self.may_show, &ctx.cancel);
             let outcome = workspace.run(&sections).await?;
             if ctx.cancel.is_cancelled() {
                 return Err(ToolError::Cancelled);

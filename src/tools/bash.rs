@@ -106,7 +106,7 @@ impl Tool for Bash {
         Ok(vec![Access::Run(args.command.clone())])
     }
 
-    async fn preview(&self, args: &Args, _: &ToolCtx) -> Option<String> {
+    async fn preview(&self, args: &Args, _ctx: &ToolCtx) -> Option<String> {
         Some(args.command.clone())
     }
 

@@ -14,7 +14,7 @@ use crate::tools::bash::Bash;
 use crate::tools::delete::Delete;
 use crate::tools::edit_file::EditFile;
 use crate::tools::glob::Glob;
-use crate::tools::grep::Grep;
+use crate::tools::grep::{Grep, MayShow};
 use crate::tools::ls::{Ls, Visible};
 use crate::tools::question::Question;
 use crate::tools::read_file::ReadFile;
@@ -53,7 +53,8 @@ pub fn registry(services: Services) -> Registry {
         may_delete,
     } = services;
     let seen = Arc::new(SeenFiles::default());
-    let (named, shown) = (reads.clone(), reads);
+    let (named, searched, shown) = (reads.clone(), reads.clone(), reads);
+    let may_show: MayShow = Arc::new(move |path| shown.shown(path) == Shown::Content);
     let unsaved = move || -> BoxFuture<'static, Vec<(PathBuf, String)>> {
         let editor = Arc::clone(&editor);
         Box::pin(async move {
@@ -72,18 +73,15 @@ pub fn registry(services: Services) -> Registry {
     let mut registry = Registry::default();
     registry.add(ReadFile::new(Arc::clone(&backend), Arc::clone(&seen)));
     registry.add(WriteFile::new(Arc::clone(&backend), Arc::clone(&seen)));
-    registry.add(EditFile::new(Arc::clone(&backend), Arc::clone(&seen)));
-    registry.add(ApplyPatch::new(
-        Arc::clone(&backend),
-        Arc::clone(&seen),
-        may_delete,
-    ));
+    registry.add(EditFile::new(Arc::clone(&backend), Arc::clone(&seen)).hiding(Arc::clone(&may_show)));
+    let patch = ApplyPatch::new(Arc::clone(&backend), Arc::clone(&seen), may_delete);
+    registry.add(patch.hiding(may_show));
     registry.add(Delete::new(Arc::clone(&backend), seen));
     registry.add(Ls::new(backend, listed));
     registry.add(Glob::new(walked));
     registry.add(Grep::new(
         Arc::new(unsaved),
-        Arc::new(move |path| shown.shown_real(path) == Shown::Content),
+        Arc::new(move |path| searched.shown_real(path) == Shown::Content),
     ));
     registry.add(bash);
     registry.add(TodoWrite::new(plan));

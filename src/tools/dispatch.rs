@@ -1,32 +1,27 @@
 //! The one way in: parse, permit, snapshot, run, offload. Tools do none of it themselves.
 
 use std::collections::HashSet;
-use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use futures_util::FutureExt;
-
-use crate::host::{Editor, Human, HumanError};
+use crate::host::{Editor, EditorError, Human, HumanError, scope};
 use crate::offload::OffloadDir;
 use crate::permission::access::Access;
 use crate::permission::decision::{Decision, Verdict};
 use crate::permission::facts::Facts;
 use crate::permission::gate::Gate;
 use crate::protocol::ids::{StepIx, TurnId};
-use crate::protocol::message::Block;
 use crate::protocol::request::{Approval, Choice};
 use crate::protocol::tool::Outcome;
 use crate::snapshot::SnapshotStore;
+use crate::tools::finished::Finished;
+use crate::tools::limits;
 use crate::tools::locks::PathLocks;
 use crate::tools::registry::{DynTool, Prepared};
 use crate::tools::tool::{ToolCtx, ToolError, ToolOutput};
 
-/// How long a tool may take to wind up after it was cancelled, before it is dropped.
-const GRACE: Duration = Duration::from_secs(2);
-
-/// Tools whose results page by their own caps, and are never offloaded (row U15).
+/// Tools whose results page by their own caps, and are never offloaded.
 const SELF_PAGED: [&str; 4] = ["read_file", "ls", "glob", "grep"];
 
 /// What every call passes through. One a session; children share it.
@@ -45,6 +40,12 @@ pub struct Dispatcher {
     pub locks: PathLocks,
 }
 
+/// Runs what looks at the disk (links of paths, globs of a shell line, the person's file) without holding
+/// up the other work of its thread.
+fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    tokio::task::block_in_place(work)
+}
+
 /// Where in the session a call belongs.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
@@ -56,48 +57,11 @@ pub struct Place {
     pub limit: Option<Duration>,
 }
 
-/// How a call ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finished {
-    /// In a word.
-    pub outcome: Outcome,
-    /// What the model reads.
-    pub text: String,
-    /// Media that go with it.
-    pub media: Vec<Block>,
-    /// A few words for the person.
-    pub summary: String,
-    /// Files that were changed.
-    pub changed: Vec<PathBuf>,
-    /// What the gate said.
-    pub decision: Decision,
-    /// The tool's own time.
-    pub elapsed: Duration,
-}
-
-impl Finished {
-    /// A call that did not run because its arguments did not fit or there is no such tool.
-    pub fn unfit(error: &ToolError) -> Self {
-        Self::without_run(Outcome::Failed, error.to_string(), "not run", Decision::Allow)
-    }
-
-    /// A call that the turn's stop overtook.
-    pub fn cancelled() -> Self {
-        let text = "Interrupted by the person before it was done.".to_owned();
-        Self::without_run(Outcome::Cancelled, text, "interrupted", Decision::Allow)
-    }
-
-    fn without_run(outcome: Outcome, text: String, summary: &str, decision: Decision) -> Self {
-        Self {
-            outcome,
-            text,
-            media: Vec::new(),
-            summary: summary.into(),
-            changed: Vec::new(),
-            decision,
-            elapsed: Duration::ZERO,
-        }
-    }
+/// A call that may run.
+struct Permitted {
+    prepared: Prepared,
+    decision: Decision,
+    notice: Option<String>,
 }
 
 impl Dispatcher {
@@ -109,13 +73,15 @@ impl Dispatcher {
         place: Place,
         ctx: ToolCtx,
     ) -> Finished {
-        let (prepared, decision) = match self.permit(tool, prepared, &ctx).await {
+        let Permitted {
+            prepared,
+            decision,
+            notice,
+        } = match self.permit(tool, prepared, &ctx).await {
             Ok(permitted) => permitted,
             Err(refused) => return refused,
         };
-        let started = Instant::now();
-        let result = self.run(prepared, place, &ctx).await;
-        let elapsed = started.elapsed();
+        let (result, elapsed) = self.run(prepared, place, &ctx).await;
         let finished = match result {
             Ok(output) => self.finished(tool.name(), output, decision),
             Err(ToolError::Cancelled) => Finished {
@@ -125,9 +91,16 @@ impl Dispatcher {
             Err(ToolError::Denied { reason }) => {
                 Finished::without_run(Outcome::Denied, reason, "denied", decision)
             }
+            Err(error @ ToolError::TimedOut(_)) => {
+                Finished::without_run(Outcome::Failed, error.to_string(), "timed out", decision)
+            }
             Err(ToolError::Reply(text)) => Finished::without_run(Outcome::Failed, text, "failed", decision),
         };
-        Finished { elapsed, ..finished }
+        Finished {
+            elapsed,
+            notice,
+            ..finished
+        }
     }
 
     /// What the gate says of a call; nothing runs and nobody is asked.
@@ -141,12 +114,18 @@ impl Dispatcher {
         tool: &Arc<dyn DynTool>,
         prepared: Prepared,
         ctx: &ToolCtx,
-    ) -> Result<(Prepared, Decision), Finished> {
+    ) -> Result<Permitted, Finished> {
+        let permitted = |prepared, decision, notice| Permitted {
+            prepared,
+            decision,
+            notice,
+        };
         let facts = facts(tool, &prepared);
-        let verdict = self.gate.decide(&facts, self.human.present());
+        let human = self.human.present();
+        let verdict = blocking(|| self.gate.decide(&facts, human));
         match verdict.decision {
-            Decision::Allow => return Ok((prepared, Decision::Allow)),
-            Decision::Deny => return Err(denied_by_rule(&verdict)),
+            Decision::Allow => return Ok(permitted(prepared, Decision::Allow, None)),
+            Decision::Deny => return Err(Finished::denied_by_rule(&verdict)),
             Decision::Ask => {}
         }
         let approval = approval(tool, &prepared, &verdict, prepared.preview(ctx.clone()).await);
@@ -173,78 +152,54 @@ impl Dispatcher {
             }
         };
         if answer.decision == Choice::Deny || !verdict.choices.contains(&answer.decision) {
-            return Err(denied_by_person(answer.feedback.as_deref()));
+            return Err(Finished::denied_by_person(answer.feedback.as_deref()));
         }
         let Some(args) = answer.args else {
             // An answer that cannot be kept must not stop the call that the person has just allowed.
-            if let Err(error) = self.gate.remember(&facts, answer.decision) {
-                (ctx.progress)(format!("{error}"));
-            }
-            return Ok((prepared, Decision::Ask));
+            let kept = blocking(|| self.gate.remember(&facts, answer.decision));
+            let notice = kept.err().map(|error| error.to_string());
+            return Ok(permitted(prepared, Decision::Ask, notice));
         };
         let edited = tool
             .prepare(&args.to_string(), &ctx.cwd)
             .map_err(|error| Finished::unfit(&error))?;
-        let verdict = self
-            .gate
-            .decide(&self::facts(tool, &edited), self.human.present());
+        let facts = self::facts(tool, &edited);
+        let verdict = blocking(|| self.gate.decide(&facts, human));
         if verdict.decision == Decision::Deny {
-            return Err(denied_by_rule(&verdict));
+            return Err(Finished::denied_by_rule(&verdict));
         }
-        Ok((edited, Decision::Ask))
+        Ok(permitted(edited, Decision::Ask, None))
     }
 
-    async fn run(&self, prepared: Prepared, place: Place, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
-        let paths: Vec<PathBuf> = prepared
-            .access
-            .iter()
-            .filter_map(|access| access.changed_path().map(Path::to_path_buf))
-            .collect();
-        let _held = self.locks.acquire(paths.clone()).await;
-        self.capture(place, &paths).await?;
-        // The person may have taken a while to answer. What came to be touched since was neither judged nor
-        // kept.
-        if !paths.is_empty() && prepared.access_now(&ctx.cwd)? != prepared.access {
-            return Err(ToolError::Reply(
-                "Nothing was done: what lies at these paths changed while the call waited. Look again, and make the \
-                 call again if it is still right."
-                    .into(),
-            ));
+    /// Runs a call that is permitted; also gives the time that the tool itself took.
+    async fn run(
+        &self,
+        prepared: Prepared,
+        place: Place,
+        ctx: &ToolCtx,
+    ) -> (Result<ToolOutput, ToolError>, Duration) {
+        let paths = changed_paths(&prepared);
+        let _held = tokio::select! {
+            held = self.locks.acquire(paths.clone()) => held,
+            () = ctx.cancel.cancelled() => return (Err(ToolError::Cancelled), Duration::ZERO),
+        };
+        if let Err(error) = self.capture(place, &paths).await {
+            return (Err(error), Duration::ZERO);
         }
-        let cancel = ctx.cancel.child_token();
-        let ctx = ToolCtx {
-            cancel: cancel.clone(),
-            ..ctx.clone()
-        };
-        let mut run = Box::pin(AssertUnwindSafe(prepared.run(ctx)).catch_unwind());
-        let limit = async {
-            match place.limit {
-                Some(limit) => tokio::time::sleep(limit).await,
-                None => std::future::pending().await,
-            }
-        };
-        let result = tokio::select! {
-            result = &mut run => result,
-            () = cancel.cancelled() => wind_up(run).await,
-            () = limit => {
-                cancel.cancel();
-                // The tool says Cancelled; whoever set the limit says which limit it was.
-                wind_up(run).await
-            }
-        };
-        self.finish(place, &paths).await;
-        result.unwrap_or_else(|_panic| {
-            Err(ToolError::Reply(
-                "The tool failed by a fault of its own, which is in the log. Go another way.".into(),
-            ))
-        })
+        let clock = scope::clock();
+        let started = clock.worked();
+        let result = limits::run(prepared, ctx, place.limit, &clock).await;
+        let elapsed = clock.worked().saturating_sub(started);
+        // Also after a stop: without the state that the call left, undo could not know it for ours.
+        scope::tidying(self.finish(place, &paths)).await;
+        (result, elapsed)
     }
 
     async fn capture(&self, place: Place, paths: &[PathBuf]) -> Result<(), ToolError> {
         let mut found = Vec::with_capacity(paths.len());
         for path in paths {
             let buffer = self.editor.read_buffer(path).await.map_err(|error| match error {
-                crate::host::EditorError::Cancelled => ToolError::Cancelled,
+                EditorError::Cancelled => ToolError::Cancelled,
                 other => ToolError::Reply(other.to_string()),
             })?;
             found.push((path.clone(), buffer));
@@ -254,9 +209,8 @@ impl Dispatcher {
             let files = found
                 .iter()
                 .map(|(path, buffer)| (path.as_path(), buffer.as_ref()));
-            store
-                .capture_all(place.step, place.turn, files)
-                .map_err(|error| error.to_string())
+            let captured = store.capture_all(place.step, place.turn, files);
+            captured.map_err(|error| error.to_string())
         });
         let captured = captured.await.unwrap_or_else(|error| Err(error.to_string()));
         captured.map_err(|error| {
@@ -269,15 +223,17 @@ impl Dispatcher {
     async fn finish(&self, place: Place, paths: &[PathBuf]) {
         let mut found = Vec::with_capacity(paths.len());
         for path in paths {
-            let buffer = self.editor.read_buffer(path).await.ok().flatten();
-            found.push((path.clone(), buffer.map(|buffer| buffer.text)));
+            // Where the state afterwards is not known, undo refuses this file with words, unless it holds
+            // what it held before.
+            if let Ok(buffer) = self.editor.read_buffer(path).await {
+                found.push((path.clone(), buffer.map(|buffer| buffer.text)));
+            }
         }
         let store = Arc::clone(&self.snapshots);
         let done = tokio::task::spawn_blocking(move || {
             let files = found.iter().map(|(path, text)| (path.as_path(), text.as_deref()));
             store.finish_all(place.step, files)
         });
-        // Without the state afterwards, undo refuses these files with words: it cannot know what changed them.
         let _ = done.await;
     }
 
@@ -299,16 +255,14 @@ impl Dispatcher {
             changed: output.changed,
             decision,
             elapsed: Duration::ZERO,
+            notice: None,
         }
     }
 }
 
-async fn wind_up<T>(
-    run: impl Future<Output = std::thread::Result<Result<T, ToolError>>>,
-) -> std::thread::Result<Result<T, ToolError>> {
-    tokio::time::timeout(GRACE, run)
-        .await
-        .unwrap_or(Ok(Err(ToolError::Cancelled)))
+fn changed_paths(prepared: &Prepared) -> Vec<PathBuf> {
+    let changed = prepared.access.iter().filter_map(Access::changed_path);
+    changed.map(Path::to_path_buf).collect()
 }
 
 fn facts<'a>(tool: &'a Arc<dyn DynTool>, prepared: &'a Prepared) -> Facts<'a> {
@@ -325,14 +279,7 @@ fn approval(
     verdict: &Verdict,
     diff: Option<String>,
 ) -> Approval {
-    let changed = || prepared.access.iter().filter_map(Access::changed_path);
-    let all: HashSet<&Path> = changed().collect();
-    // Of a directory that goes its name says it all; the preview lists what is in it.
-    let within = |path: &Path| path.ancestors().skip(1).any(|above| all.contains(&above));
-    let paths: Vec<PathBuf> = changed()
-        .filter(|path| !within(path))
-        .map(Path::to_path_buf)
-        .collect();
+    let paths = outermost(changed_paths(prepared));
     Approval {
         tool: tool.name().into(),
         title: prepared.title.clone(),
@@ -346,20 +293,10 @@ fn approval(
     }
 }
 
-fn denied_by_rule(verdict: &Verdict) -> Finished {
-    let text = format!(
-        "Not allowed: {} ({}). Do not try the same another way; go on without it, or ask the person.",
-        verdict.reason, verdict.rule
-    );
-    Finished::without_run(Outcome::Denied, text, "not allowed", Decision::Deny)
-}
-
-fn denied_by_person(feedback: Option<&str>) -> Finished {
-    let text = match feedback.map(str::trim).filter(|words| !words.is_empty()) {
-        Some(words) => format!("The person denied this call and says: {words}"),
-        None => {
-            "The person denied this call. Do not try it again; go another way, or ask what is wanted.".into()
-        }
-    };
-    Finished::without_run(Outcome::Denied, text, "denied", Decision::Ask)
+/// The paths that lie in no other one of them: of a directory that goes its name says it all, and the
+/// preview lists what is in it.
+fn outermost(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let all: HashSet<PathBuf> = paths.iter().cloned().collect();
+    let within = |path: &Path| path.ancestors().skip(1).any(|above| all.contains(above));
+    paths.into_iter().filter(|path| !within(path)).collect()
 }

@@ -16,6 +16,7 @@ use crate::permission::access::Access;
 use crate::protocol::change::{AppliedFile, ChangeSet, Content, Expect, FileChange, Origin};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{keep_note, link_note, reply, resolve_file, shown};
+use crate::tools::grep::MayShow;
 use crate::tools::preview::{clip, diff};
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
@@ -29,12 +30,33 @@ const ATTEMPTS: usize = 2;
 pub struct EditFile {
     backend: Arc<dyn Backend>,
     seen: Arc<SeenFiles>,
+    may_show: MayShow,
 }
 
 impl EditFile {
     /// A tool that edits through `backend` and notes the outcome in `seen`.
     pub fn new(backend: Arc<dyn Backend>, seen: Arc<SeenFiles>) -> Self {
-        Self { backend, seen }
+        Self {
+            backend,
+            seen,
+            may_show: Arc::new(|_| true),
+        }
+    }
+
+    /// The same tool, whose errors tell nothing of files that `may_show` refuses: an edit may be permitted
+    /// where reading is not, and a near miss would be a way to read.
+    pub fn hiding(self, may_show: MayShow) -> Self {
+        Self { may_show, ..self }
+    }
+
+    fn veiled(&self, name: &str, path: &Path, error: ToolError) -> ToolError {
+        match error {
+            ToolError::Reply(_) if !(self.may_show)(path) => ToolError::Reply(format!(
+                "{name} was not changed: old_string does not stand in it exactly once. What it holds may not be \
+                 shown to you; ask the person for the exact lines."
+            )),
+            other => other,
+        }
     }
 }
 
@@ -143,7 +165,9 @@ impl Tool for EditFile {
         let mut attempt = 1;
         let (old, edited, applied) = loop {
             let old = self.backend.read_text(&resolved.path).await.map_err(missing)?;
-            let edited = work(name.clone(), old.text.clone(), edits.clone(), ctx.cancel.clone()).await?;
+            let edited = work(name.clone(), old.text.clone(), edits.clone(), ctx.cancel.clone())
+                .await
+                .map_err(|error| self.veiled(&name, &resolved.path, error))?;
             let content = Content::Text(edited.text.clone());
             let expect = Expect::Text(old.hash());
             let changes = vec![FileChange::Write {

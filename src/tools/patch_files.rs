@@ -15,6 +15,7 @@ use crate::fs::endings::adapt_endings;
 use crate::permission::access::Access;
 use crate::protocol::change::{Content, ContentHash, Expect, FileChange, FileText, TextSource};
 use crate::tools::file_paths::{Entry, link_note, reply, resolve_entry, resolve_file, shown};
+use crate::tools::grep::MayShow;
 use crate::tools::preview::diff;
 use crate::tools::tool::ToolError;
 
@@ -78,7 +79,12 @@ impl Section {
         match (&self.action, &self.move_to) {
             (FileAction::Delete, _) => vec![Access::Delete(self.path.clone())],
             (_, Some((target, _))) => {
-                vec![Access::Delete(self.path.clone()), Access::Write(target.clone())]
+                // Elsewhere it might be read by who may not read it here.
+                vec![
+                    Access::Read(self.path.clone()),
+                    Access::Delete(self.path.clone()),
+                    Access::Write(target.clone()),
+                ]
             }
             (_, None) => vec![Access::Write(self.path.clone())],
         }
@@ -235,15 +241,17 @@ impl Outcome {
 /// Works the sections out one after the other.
 pub struct Workspace<'a> {
     backend: &'a dyn Backend,
+    may_show: &'a MayShow,
     cancel: &'a CancellationToken,
     files: Vec<PatchedFile>,
 }
 
 impl<'a> Workspace<'a> {
-    /// Nothing is read yet.
-    pub fn new(backend: &'a dyn Backend, cancel: &'a CancellationToken) -> Self {
+    /// Nothing is read yet. Errors tell nothing of what files hold that `may_show` refuses.
+    pub fn new(backend: &'a dyn Backend, may_show: &'a MayShow, cancel: &'a CancellationToken) -> Self {
         Self {
             backend,
+            may_show,
             cancel,
             files: Vec::new(),
         }
@@ -298,7 +306,7 @@ impl<'a> Workspace<'a> {
 
     async fn update(&mut self, section: &Section, chunks: &[Chunk]) -> Result<String, ToolError> {
         let name = &section.name;
-        let cancel = self.cancel.clone();
+        let (cancel, may_show) = (self.cancel.clone(), self.may_show);
         let file = self.at(&section.path, name).await?;
         if file.is_gone() {
             return Err(missing(&section.path, name));
@@ -306,7 +314,14 @@ impl<'a> Workspace<'a> {
         let (now, words) = match (&file.now, chunks.is_empty()) {
             (now, true) => (now.clone(), String::new()),
             (Now::Text(text), false) => {
-                let patched = patch(name.clone(), text.clone(), chunks.to_vec(), cancel).await?;
+                let patched = patch(name.clone(), text.clone(), chunks.to_vec(), cancel).await;
+                let patched = patched.map_err(|error| match error {
+                    ToolError::Reply(_) if !may_show(&section.path) => ToolError::Reply(format!(
+                        "The patch does not fit {name}. What the file holds may not be shown to you; ask the person for \
+                         the exact lines."
+                    )),
+                    other => other,
+                })?;
                 if patched.text == *text && section.move_to.is_none() {
                     return Err(ToolError::Reply(format!(
                         "The patch leaves {name} as it is: its lines with `-` and `+` are equal, or there are none."

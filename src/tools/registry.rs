@@ -13,7 +13,7 @@ use crate::protocol::tool::{ToolClass, ToolSpec};
 use crate::tools::args;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
-/// Names of other programs for our tools (row U1); accepted wherever a tool is named.
+/// Names of other programs for our tools; accepted wherever a tool is named.
 pub const ALIASES: [(&str, &str); 5] = [
     ("execute", "bash"),
     ("ask_user", "question"),
@@ -21,6 +21,9 @@ pub const ALIASES: [(&str, &str); 5] = [
     ("fetch_url", "web_fetch"),
     ("tavily_search", "web_search"),
 ];
+
+/// The longest title, in characters.
+const TITLE_CHARS: usize = 200;
 
 /// The canonical name for `name`, which may be an alias.
 pub fn canonical(name: &str) -> &str {
@@ -30,15 +33,12 @@ pub fn canonical(name: &str) -> &str {
         .map_or(name, |(_, canonical)| canonical)
 }
 
-type Look = dyn Fn(&Path) -> Result<Vec<Access>, ToolError> + Send + Sync;
-
 /// A call whose arguments fit and whose accesses are known; it has not run.
 pub struct Prepared {
     /// The argument that matters, in one line.
     pub title: String,
     /// What it will touch.
     pub access: Vec<Access>,
-    again: Box<Look>,
     preview: Box<dyn Fn(ToolCtx) -> BoxFuture<'static, Option<String>> + Send + Sync>,
     run: Box<dyn FnOnce(ToolCtx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync>,
 }
@@ -47,14 +47,6 @@ impl Prepared {
     /// What it would change, for the approval: a unified diff or the whole command.
     pub async fn preview(&self, ctx: ToolCtx) -> Option<String> {
         (self.preview)(ctx).await
-    }
-
-    /// What it would touch now: files and links may have changed since it was prepared.
-    ///
-    /// # Errors
-    /// [`ToolError::Reply`] when it does not fit any more.
-    pub fn access_now(&self, cwd: &Path) -> Result<Vec<Access>, ToolError> {
-        (self.again)(cwd)
     }
 
     /// Runs it.
@@ -117,14 +109,13 @@ impl<T: Tool> DynTool for Erased<T> {
     fn prepare(&self, raw: &str, cwd: &Path) -> Result<Prepared, ToolError> {
         let object = args::object(self.name(), raw)?;
         let args: T::Args = args::typed(self.name(), object.clone())?;
-        let title = self.0.title(&args);
+        let title = one_line(&self.0.title(&args));
         let access = self.0.access(&args, cwd)?;
-        let (previewer, runner, looker) = (Arc::clone(&self.0), Arc::clone(&self.0), Arc::clone(&self.0));
-        let looked_at = object.clone();
+        let judged = access.clone();
+        let (previewer, runner) = (Arc::clone(&self.0), Arc::clone(&self.0));
         Ok(Prepared {
             title,
             access,
-            again: Box::new(move |cwd| looker.access(&args::typed(looker.name(), looked_at.clone())?, cwd)),
             preview: Box::new(move |ctx| {
                 let (tool, object) = (Arc::clone(&previewer), object.clone());
                 Box::pin(async move {
@@ -132,9 +123,34 @@ impl<T: Tool> DynTool for Erased<T> {
                     tool.preview(&args, &ctx).await
                 })
             }),
-            run: Box::new(move |ctx| Box::pin(async move { runner.run(args, &ctx).await })),
+            run: Box::new(move |ctx| {
+                Box::pin(async move {
+                    // While the person was asked a link may have been turned elsewhere.
+                    if runner.access(&args, &ctx.cwd)? != judged {
+                        return Err(ToolError::Reply(
+                            "A path of this call leads elsewhere, or there is something else in it, than when \
+                             it was permitted, so it was not run. Look, then send the call again."
+                                .into(),
+                        ));
+                    }
+                    runner.run(args, &ctx).await
+                })
+            }),
         })
     }
+}
+
+/// Titles stand in one line of the chat and the status line; a model's argument may be a megabyte.
+fn one_line(title: &str) -> String {
+    let mut cut: String = title
+        .chars()
+        .take(TITLE_CHARS)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if title.chars().nth(TITLE_CHARS).is_some() {
+        cut.push('…');
+    }
+    cut
 }
 
 /// The tools on offer, in prompt order.
@@ -196,5 +212,96 @@ impl Registry {
     /// What the model is told, in order.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::protocol::ids::CallId;
+
+    /// Touches whatever its link leads to.
+    struct Touch;
+
+    #[derive(Deserialize, JsonSchema)]
+    struct Args {
+        path: String,
+    }
+
+    #[async_trait]
+    impl Tool for Touch {
+        type Args = Args;
+
+        fn name(&self) -> &'static str {
+            "touch"
+        }
+
+        fn class(&self) -> ToolClass {
+            ToolClass::Mutate
+        }
+
+        fn description(&self) -> &'static str {
+            "Touches."
+        }
+
+        fn title(&self, args: &Args) -> String {
+            args.path.clone()
+        }
+
+        fn access(&self, args: &Args, cwd: &Path) -> Result<Vec<Access>, ToolError> {
+            let path = cwd.join(&args.path).canonicalize();
+            Ok(vec![Access::Write(
+                path.map_err(|error| ToolError::Reply(error.to_string()))?,
+            )])
+        }
+
+        async fn run(&self, _args: Args, _ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
+            Ok(ToolOutput::default())
+        }
+    }
+
+    fn ctx(cwd: &Path) -> ToolCtx {
+        ToolCtx {
+            call: CallId("c".into()),
+            cwd: cwd.to_owned(),
+            cancel: CancellationToken::new(),
+            progress: Arc::new(|_| {}),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_link_that_is_turned_after_the_judgement_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (link, one, other) = (
+            dir.path().join("link"),
+            dir.path().join("one"),
+            dir.path().join("other"),
+        );
+        std::fs::create_dir(&one).unwrap();
+        std::fs::create_dir(&other).unwrap();
+        std::os::unix::fs::symlink(&one, &link).unwrap();
+        let tool = Erased(Arc::new(Touch));
+        let prepare = || tool.prepare(r#"{"path":"link"}"#, dir.path()).unwrap();
+        assert!(prepare().run(ctx(dir.path())).await.is_ok());
+        let judged = prepare();
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        let error = judged.run(ctx(dir.path())).await.unwrap_err().to_string();
+        assert!(error.contains("leads elsewhere"), "{error}");
+    }
+
+    #[test]
+    fn titles_are_one_short_line() {
+        assert_eq!(one_line("a\nb\u{1b}[31m"), "a b [31m");
+        let long = one_line(&"é".repeat(1_000_000));
+        assert_eq!(
+            (long.chars().count(), long.chars().last()),
+            (TITLE_CHARS + 1, Some('…'))
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -87,4 +88,14 @@ pub enum ToolError {
     /// The turn was stopped.
     #[error("the turn was stopped")]
     Cancelled,
+    /// It took longer than the caller allows.
+    #[error("Stopped: it took longer than {} ms (timeout_ms).", .0.as_millis())]
+    TimedOut(Duration),
+}
+
+impl ToolError {
+    /// The tool panicked.
+    pub fn fault() -> Self {
+        Self::Reply("The tool failed by a fault of its own, which is in the log. Go another way.".into())
+    }
 }

@@ -7,6 +7,17 @@ use std::time::Instant;
 
 use rmpv::Value;
 
+/// Parts of the screen, which later Neovims name also where something else lies on them.
+const PARTS: [&str; 7] = [
+    "SignColumn",
+    "LineNr",
+    "WinBar",
+    "WinBarNC",
+    "StatusLine",
+    "StatusLineNC",
+    "NormalFloat",
+];
+
 /// How a cell looks and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Highlight {
@@ -238,6 +249,9 @@ fn highlight(attributes: &Value, states: &Value) -> Highlight {
             .map(str::to_owned)
     };
     let mut groups: Vec<String> = states.as_array().into_iter().flatten().filter_map(name).collect();
+    if groups.iter().any(|group| !PARTS.contains(&group.as_str())) {
+        groups.retain(|group| !PARTS.contains(&group.as_str()));
+    }
     groups.dedup();
     Highlight {
         groups: groups.join("+"),

@@ -26,6 +26,22 @@ mod screen;
 // How a Neovim is started.
 mod setup;
 
+// The Lua interface, as other plugins and scripts use it.
+mod api;
+// The command line.
+mod cli;
+// What `make demo` shows.
+mod demo;
+// Faults of the callers and of the model.
+mod faults;
+// Edits that come while the editor cannot be edited.
+mod held;
+// Golden screens of everything that the person sees.
+mod looks;
+// Memory over many reads.
+mod memory;
+// Approvals and questions in floats.
+mod prompts;
 // What the person decides on edits: text, marks, undo, the file's bytes.
 mod review;
 // Leaving in the middle of something.

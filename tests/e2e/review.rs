@@ -202,18 +202,30 @@ async fn a_saved_buffer_is_edited_and_written() {
 async fn a_file_that_no_buffer_holds_is_edited_and_reviewed_when_it_is_opened() {
     on_each_neovim(async |neovim| {
         let model = model();
-        let nvim = Setup::new().size(120, 30).model(&model, "").file("a.txt", BEFORE).start(neovim).await;
+        let nvim = Setup::new()
+            .size(120, 30)
+            .model(&model, "")
+            .file("a.txt", BEFORE)
+            .start(neovim)
+            .await;
         nvim.turn("edit it").await;
         assert_eq!(nvim.on_disk("a.txt"), AFTER);
-        assert_eq!(nvim.lua::<u32>("return #vim.fn.getbufinfo('a.txt')").await, 0, "no buffer is made for it");
+        assert_eq!(
+            nvim.lua::<u32>("return #vim.fn.getbufinfo('a.txt')").await,
+            0,
+            "no buffer is made for it"
+        );
 
         // One of its hunks is rejected before anybody opens it.
         let all: Vec<u64> = nvim
-            .lua("return vim.tbl_map(function(h) return h.id end, require('dcode.session').state.native.hunks({}))")
+            .lua("return vim.tbl_map(function(h) return h.id end, require('dcode').hunks())")
             .await;
         assert_eq!(all.len(), 3);
-        assert_eq!(nvim.api("reject", &json!([{ "hunk": all[0] }])).await, Ok(json!(1)));
-        nvim.wait_for_lua("#require('dcode.session').state.native.hunks({}) == 2").await;
+        assert_eq!(
+            nvim.api("reject", &json!([{ "hunk": all[0] }])).await,
+            Ok(json!(1))
+        );
+        nvim.wait_for_lua("#require('dcode').hunks() == 2").await;
         assert_eq!(nvim.on_disk("a.txt"), FIRST_REJECTED);
 
         nvim.input(":edit a.txt<CR>").await;
@@ -221,10 +233,16 @@ async fn a_file_that_no_buffer_holds_is_edited_and_reviewed_when_it_is_opened() 
         nvim.wait_for("~ FIVE").await;
         nvim.input("]h\\a").await;
         nvim.wait_for_hunks(1).await;
-        assert_eq!((text(&nvim).await.as_str(), nvim.modified().await), (FIRST_REJECTED, false));
+        assert_eq!(
+            (text(&nvim).await.as_str(), nvim.modified().await),
+            (FIRST_REJECTED, false)
+        );
         nvim.input(":DcodeUndo<CR>").await;
         nvim.wait_for("Took back 1 step").await;
-        assert_eq!((text(&nvim).await.as_str(), nvim.on_disk("a.txt").as_str()), (BEFORE, BEFORE));
+        assert_eq!(
+            (text(&nvim).await.as_str(), nvim.on_disk("a.txt").as_str()),
+            (BEFORE, BEFORE)
+        );
         assert_eq!(nvim.hunks().await, []);
     })
     .await;

@@ -4,9 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use tempfile::TempDir;
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-use crate::driver::Nvim;
+use crate::driver::{Nvim, PATIENCE};
 use crate::model_server::ModelServer;
 use crate::neovims::Neovim;
 
@@ -21,6 +23,25 @@ pub struct Setup {
     files: Vec<(PathBuf, String)>,
     open: Option<PathBuf>,
     env: Vec<(String, String)>,
+}
+
+/// A Neovim that has ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its exit code.
+    pub code: Option<i32>,
+    /// What it wrote.
+    pub stdout: String,
+    /// What it wrote there.
+    pub stderr: String,
+    folder: TempDir,
+}
+
+impl Finished {
+    /// The project's folder.
+    pub fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
 }
 
 impl Setup {
@@ -71,6 +92,11 @@ impl Setup {
         self
     }
 
+    /// A file of the person's home, with its text.
+    pub fn home_file(self, path: &str, text: &str) -> Self {
+        self.file(&format!("../home/{path}"), text)
+    }
+
     /// The file that is open at the start.
     pub fn open(mut self, path: &str) -> Self {
         self.open = Some(path.into());
@@ -85,6 +111,40 @@ impl Setup {
 
     /// Starts it. The working directory is a new project, outside any repository.
     pub async fn start(&self, neovim: &Neovim) -> Nvim {
+        let folder = self.folder().await;
+        let (home, project) = (folder.path().join("home"), folder.path().join("project"));
+        let mut command = self.command(neovim, &home, &project);
+        command.arg("--embed").args(&self.open).stderr(Stdio::inherit());
+        Nvim::launch(command, self.size, neovim.clone(), folder).await
+    }
+
+    /// Runs it without a screen to its end, with `arguments` and with `input` on stdin.
+    pub async fn run(&self, neovim: &Neovim, arguments: &[&str], input: &str) -> Finished {
+        let folder = self.folder().await;
+        let (home, project) = (folder.path().join("home"), folder.path().join("project"));
+        let mut command = self.command(neovim, &home, &project);
+        command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("Neovim starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        // It may end without reading.
+        stdin.write_all(input.as_bytes()).await.ok();
+        drop(stdin);
+        let ended = tokio::time::timeout(PATIENCE, child.wait_with_output()).await;
+        let output = ended.expect("it ends in time").expect("its output");
+        Finished {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+            folder,
+        }
+    }
+
+    /// A folder with an empty home and the project.
+    async fn folder(&self) -> TempDir {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (home, project) = (folder.path().join("home"), folder.path().join("project"));
         for folder in [&home, &project] {
@@ -95,29 +155,17 @@ impl Setup {
             std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
             tokio::fs::write(path, text).await.expect("a file of the project");
         }
-        let command = self.command(neovim, &home, &project);
-        Nvim::launch(command, self.size, neovim.clone(), folder).await
+        folder
     }
 
     fn command(&self, neovim: &Neovim, home: &Path, project: &Path) -> Command {
         let checkout = env!("CARGO_MANIFEST_DIR");
         let mut command = Command::new(&neovim.path);
-        command.args([
-            "--embed",
-            "--clean",
-            "-n",
-            "--cmd",
-            &format!("set runtimepath^={checkout}"),
-        ]);
+        command.args(["--clean", "-n", "--cmd", &format!("set runtimepath^={checkout}")]);
         for before in &self.before {
             command.args(["--cmd", before]);
         }
-        command.args(&self.open);
-        command
-            .current_dir(project)
-            .env_clear()
-            .stderr(Stdio::inherit())
-            .kill_on_drop(true);
+        command.current_dir(project).env_clear().kill_on_drop(true);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.envs([
             ("LANG", "C.UTF-8"),

@@ -130,6 +130,74 @@ function M.closing_the_transcript_closes_the_input(t)
   t.eq(false, chat.visible())
 end
 
+--- Leaves the windows of the chat alone on the screen, closes the chat, and says what is there.
+---@return integer win, string name
+local function close_as_last_window()
+  fresh()
+  for _, win in ipairs(vim.api.nvim_list_wins()) do
+    if win ~= chat.window() and win ~= require('dcode.ui.input').window() then
+      vim.api.nvim_win_close(win, true)
+    end
+  end
+  chat.close()
+  local wins = vim.api.nvim_list_wins()
+  assert(#wins == 1, vim.inspect(wins))
+  return wins[1], vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(wins[1]))
+end
+
+function M.closing_the_chat_as_last_window_leaves_a_window_like_any_other(t)
+  local code = vim.fn.tempname() .. '.lua'
+  vim.cmd.edit(code)
+  local win, name = close_as_last_window()
+  t.eq({ vim.fs.basename(code), false }, { vim.fs.basename(name), chat.visible() })
+  for _, option in ipairs({
+    'winfixbuf',
+    'winfixwidth',
+    'winfixheight',
+    'winbar',
+    'statusline',
+    'statuscolumn',
+    'breakindent',
+    'signcolumn',
+    'foldenable',
+  }) do
+    local here = vim.api.nvim_get_option_value(option, { win = win })
+    t.eq({ option, vim.api.nvim_get_option_value(option, { scope = 'global' }) }, { option, here })
+  end
+  vim.cmd.enew()
+  chat.open()
+  t.eq({ true, 3 }, { chat.visible(), #vim.api.nvim_list_wins() })
+end
+
+function M.without_another_buffer_the_last_window_shows_an_empty_one(t)
+  vim.cmd('silent! only')
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.bo[buf].buflisted then
+      pcall(vim.api.nvim_buf_delete, buf, { force = true })
+    end
+  end
+  local _, name = close_as_last_window()
+  t.eq({ '', '' }, { name, vim.bo.buftype })
+  t.eq({ '' }, vim.api.nvim_buf_get_lines(0, 0, -1, false))
+end
+
+function M.the_input_takes_no_more_room_than_its_text_when_another_window_is_gone(t)
+  fresh()
+  local input = require('dcode.ui.input')
+  vim.cmd('botright 20new')
+  vim.cmd.close()
+  vim.api.nvim_win_set_height(input.window(), 9)
+  chat.refit()
+  t.eq(2, vim.api.nvim_win_get_height(input.window()))
+end
+
+function M.no_signs_of_empty_lines_below_the_text(t)
+  fresh()
+  for _, win in ipairs({ chat.window(), require('dcode.ui.input').window() }) do
+    assert(vim.wo[win].fillchars:find('eob: ', 1, true), vim.wo[win].fillchars)
+  end
+end
+
 function M.sent_lines_come_back_with_up(t)
   fresh()
   local input, history = require('dcode.ui.input'), require('dcode.ui.history')

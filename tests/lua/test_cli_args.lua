@@ -52,6 +52,14 @@ function M.read_file_is_added_with_a_notice(t)
   t.eq(nil, p.flags.allow_fs_tools)
 end
 
+function M.what_has_no_effect_yet_is_said_once(t)
+  local p = assert(args.parse({ '-n', 'x', '--mcp-config', 'm.json', '--trust-project-mcp' }))
+  t.eq(
+    { 'There are no MCP servers yet: --mcp-config and --trust-project-mcp have no effect.' },
+    p.notices
+  )
+end
+
 function M.usage_errors(t)
   fails(
     t,

@@ -56,7 +56,25 @@ function M.slash_lines(t)
   t.eq('error', p.kind)
   assert(p.hint:find('/undo', 1, true), p.hint)
   p = commands.parse_line('/stop now please')
-  t.eq({ 'error', 'stop' }, { p.kind, p.hint })
+  t.eq({ 'error', 'Type /stop.' }, { p.kind, p.hint })
+  t.eq('Type /undo [N].', commands.parse_line('/undo it all').hint)
+end
+
+function M.a_complaint_is_the_sentence_and_nothing_else(t)
+  local said, own = {}, vim.notify
+  vim.notify = function(words)
+    said[#said + 1] = words
+  end
+  local ok, err = pcall(function()
+    commands.undo('no number', false)
+    commands.undo('2', true)
+  end)
+  vim.notify = own
+  assert(ok, err)
+  t.eq({
+    'dcode: A count of steps is a whole number from 1. :DcodeUndo 2 takes back two steps.',
+    'dcode: :DcodeUndo! takes back the whole last turn and no count.',
+  }, said)
 end
 
 function M.completion(t)
@@ -64,6 +82,22 @@ function M.completion(t)
   t.eq({ 'all' }, commands.complete('a', 'Dcode accept a', 14))
   t.eq({}, commands.complete('x', 'Dcode fix x', 11))
   t.eq({ 'read-only' }, commands.complete('r', "'<,'>Dcode! mode r", 18))
+end
+
+function M.without_a_model_the_sentence_has_an_example_to_type(t)
+  package.path = vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2)) .. '/?.lua;' .. package.path
+  require('support.fake_native').start()
+  require('dcode.session').state.model = nil
+  local said, own = {}, vim.notify
+  vim.notify = function(words)
+    said[#said + 1] = words
+  end
+  commands.line('/model')
+  vim.notify = own
+  t.eq({
+    'dcode: No model is configured. Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type '
+      .. ':Dcode model PROVIDER:MODEL, for example :Dcode model openai:gpt-5.4-mini.',
+  }, said)
 end
 
 function M.every_subcommand_has_help(t)

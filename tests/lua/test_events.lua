@@ -32,6 +32,15 @@ local function variants(file, enum)
   error('no enum ' .. enum)
 end
 
+function M.a_new_session_has_used_nothing(t)
+  fake.emit({ type = 'usage', input_tokens = 10, cached_tokens = 0, output_tokens = 1 })
+  settle()
+  t.eq(10, session.state.usage.input_tokens)
+  fake.emit({ type = 'session_started', session = 's2', mode = 'manual', tools = {} })
+  settle()
+  t.eq(nil, session.state.usage)
+end
+
 function M.every_event_has_a_handler_and_every_handler_an_event(t)
   local wire, mine = variants('event.rs', 'Event'), vim.tbl_keys(events.handlers)
   table.sort(wire)

@@ -29,23 +29,99 @@ function M.loading_the_plugin_file_requires_nothing(t)
   assert(vim.fn.maparg('<Plug>(dcode-accept)', 'x') ~= '')
 end
 
+--- Loads the library of a checkout that has none.
+---@param checkout string
+---@param fn? fun() called meanwhile
+---@return any lib, string? why, string[]? tried
+local function without_library(checkout, fn)
+  local native = require('dcode.native')
+  native.use(nil)
+  local own_root = native.root
+  native.root = function()
+    return checkout
+  end
+  local lib, why, tried = native.load()
+  local ok, err = pcall(fn or function() end)
+  native.root = own_root
+  assert(ok, err)
+  return lib, why, tried
+end
+
 function M.a_missing_library_says_what_was_tried_and_what_to_type(t)
   local native = require('dcode.native')
   local candidates = native.candidates('/nowhere')
   t.eq('/nowhere/target/release/libdcode', (candidates[1]:gsub('%.%w+$', '')))
   t.eq(6, #candidates)
-  native.use(nil)
-  local own_root = native.root
-  native.root = function()
-    return '/nowhere'
-  end
-  local lib, why = native.load()
-  native.root = own_root
+  local lib, why, tried = without_library('/nowhere')
   t.eq(nil, lib)
   for _, path in ipairs(candidates) do
-    assert(why:find(path, 1, true), path)
+    assert(vim.tbl_contains(tried, path), path)
   end
-  assert(why:find('cd /nowhere && cargo build --release', 1, true), why)
+  t.eq('Run cargo build --release in /nowhere: the library is not there.', why)
+end
+
+-- The message line of a terminal of 80 columns shows about 60 cells of a sentence.
+function M.the_remedy_for_a_missing_library_stands_first(t)
+  local _, why = without_library('/' .. ('long/'):rep(40))
+  t.eq(1, (why:find('Run cargo build --release', 1, true)))
+  t.eq(nil, why:find('\n', 1, true))
+end
+
+function M.health_names_the_paths_that_were_tried(t)
+  local shown
+  without_library('/nowhere', function()
+    vim.cmd.checkhealth('dcode')
+    shown = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+    vim.cmd.bwipeout({ bang = true })
+  end)
+  for _, path in ipairs(require('dcode.native').candidates('/nowhere')) do
+    assert(shown:find(path, 1, true), path .. ' in ' .. shown)
+  end
+end
+
+--- Calls `fn` while the folder for logs and sessions cannot be made.
+---@param fn fun(dir: string)
+local function without_state(fn)
+  local log = require('dcode.log')
+  local file = vim.fn.tempname()
+  vim.fn.writefile({}, file)
+  local own = log.state_dir
+  log.state_dir = function()
+    return file .. '/dcode'
+  end
+  local ok, err = pcall(fn, file .. '/dcode')
+  log.state_dir = own
+  assert(ok, err)
+end
+
+function M.a_state_folder_that_cannot_be_made_is_one_sentence(t)
+  require('dcode.native').use(require('support.fake_native').new())
+  local session = require('dcode.session')
+  session.state.native = nil
+  without_state(function(dir)
+    require('dcode.log').write('goes nowhere')
+    local native, why = session.ensure()
+    t.eq(nil, native)
+    t.eq(dir .. ' cannot be written. Change its owner, or set XDG_STATE_HOME.', why)
+    vim.cmd.checkhealth('dcode')
+    local shown = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+    vim.cmd.bwipeout({ bang = true })
+    t.eq(nil, shown:find('Failed to run healthcheck', 1, true))
+    assert(shown:find(dir .. ' cannot be written', 1, true), shown)
+  end)
+end
+
+function M.nobody_else_reads_the_log(t)
+  local log = require('dcode.log')
+  local own, dir = log.state_dir, vim.fn.tempname()
+  log.state_dir = function()
+    return dir
+  end
+  log.write('hello')
+  local path = log.path()
+  log.state_dir = own
+  t.eq({ 'rw-------', 'rwx------' }, { vim.fn.getfperm(path), vim.fn.getfperm(dir) })
+  t.eq('hello', vim.fn.readfile(path)[1]:sub(-5))
 end
 
 function M.options_are_a_table_or_a_function(t)
@@ -88,7 +164,49 @@ function M.review_keys_come_and_go_and_take_nothing(t)
   t.eq('<Plug>(dcode-accept)', maps()['\\a'])
   keymaps.detach(buf)
   t.eq(before, maps())
-  t.eq('\\a', keymaps.shown('accept'))
+  vim.api.nvim_buf_delete(buf, { force = true })
+end
+
+function M.a_mapping_made_meanwhile_stays(t)
+  local keymaps = require('dcode.keymaps')
+  local buf = vim.api.nvim_create_buf(true, false)
+  keymaps.attach(buf)
+  vim.keymap.set('n', '[h', 'own', { buffer = buf })
+  vim.keymap.set('x', '<localleader>a', function() end, { buffer = buf, desc = 'own' })
+  vim.keymap.del('n', '<localleader>r', { buffer = buf })
+  vim.g.maplocalleader = ','
+  keymaps.detach(buf)
+  vim.g.maplocalleader = nil
+  local normal, visual = {}, {}
+  for _, map in ipairs(vim.api.nvim_buf_get_keymap(buf, 'n')) do
+    normal[map.lhs] = map.rhs
+  end
+  for _, map in ipairs(vim.api.nvim_buf_get_keymap(buf, 'x')) do
+    visual[map.lhs] = map.desc
+  end
+  t.eq({ { ['[h'] = 'own' }, { ['\\a'] = 'own' } }, { normal, visual })
+  vim.api.nvim_buf_delete(buf, { force = true })
+end
+
+function M.hints_name_the_keys_that_are_mapped_as_one_types_them(t)
+  local keymaps = require('dcode.keymaps')
+  local buf = vim.api.nvim_create_buf(true, false)
+  t.eq(nil, keymaps.shown('accept', buf))
+  vim.keymap.set('n', ']h', 'own', { buffer = buf })
+  vim.g.maplocalleader = ' '
+  require('dcode.config').setup({ keys = { reject = '<M-r>', prev = false } })
+  keymaps.attach(buf)
+  local shown = {}
+  for _, name in ipairs({ 'accept', 'reject', 'next', 'prev', 'accept_all' }) do
+    shown[name] = keymaps.shown(name, buf)
+  end
+  t.eq({ accept = '<Space>a', reject = '<M-r>' }, shown)
+  vim.keymap.set('n', '<M-r>', 'own', { buffer = buf })
+  t.eq(nil, keymaps.shown('reject', buf))
+  keymaps.detach(buf)
+  t.eq(nil, keymaps.shown('accept', buf))
+  vim.g.maplocalleader, vim.g.dcode = nil, nil
+  require('dcode.config').setup()
   vim.api.nvim_buf_delete(buf, { force = true })
 end
 
@@ -136,7 +254,7 @@ function M.the_manual_names_every_group_option_key_and_event(t)
   end
   local defaults = require('dcode.config').defaults
   for name, lhs in pairs(defaults.keys) do
-    has(("%s = '%s'"):format(name, lhs))
+    has(('%s = %s'):format(name, vim.inspect(lhs):gsub('"', "'")))
   end
   for name, value in pairs(defaults.chat) do
     has(('%s = %s'):format(name, vim.inspect(value):gsub('"', "'")))
@@ -148,6 +266,29 @@ function M.the_manual_names_every_group_option_key_and_event(t)
   for name in pairs(require('dcode')) do
     has('*dcode.' .. name .. '()*')
   end
+end
+
+--- The options that the engine knows, as `:Dcode config` lists them.
+---@return table<string, true>
+local function engine_options()
+  local out = {}
+  local source = table.concat(vim.fn.readfile(root .. '/src/config/keys.rs'), '\n')
+  for path in source:gmatch('%l+%("([%w_.*]+)", Kind::') do
+    out[(path:gsub('%*', 'NAME'))] = true
+  end
+  return out
+end
+
+function M.the_manual_lists_the_options_that_there_are_and_no_others(t)
+  local doc = table.concat(vim.fn.readfile(root .. '/doc/dcode.txt'), '\n')
+  local section = doc:match('%*dcode%-options%*(.-)\n====')
+  local listed = {}
+  for name in section:gmatch('\n  `([%w_.]+)`') do
+    listed[name] = true
+  end
+  local known = engine_options()
+  assert(known.model and known['providers.NAME.wire'], vim.inspect(known))
+  t.eq(known, listed)
 end
 
 function M.health_runs_without_a_library(t)

@@ -123,6 +123,13 @@ function T.a_file_that_the_agent_made_goes_away_again(t)
   t.eq({}, native.hunks({}))
 end
 
+function T.a_buffer_that_takes_another_name_is_let_go(t)
+  local buf = reviewed('k.txt')
+  vim.cmd('silent file other-name.txt')
+  t.eq(nil, require('dcode.review').get(buf))
+  t.eq({}, maps(buf))
+end
+
 function T.marks_are_drawn_and_follow_the_text(t)
   local buf = reviewed('j.txt')
   local ns = require('dcode.review.draw').ns
@@ -140,6 +147,14 @@ function T.marks_are_drawn_and_follow_the_text(t)
   vim.api.nvim_buf_set_lines(buf, 1, 1, false, { 'typed' })
   ed.flush()
   t.eq({ '~0', '~3', '-4' }, signs())
+  vim.api.nvim_buf_set_lines(buf, 2, 2, false, { 'typed', 'again' })
+  t.eq({ '~0', '~5', '-6' }, signs())
+  local starts = vim.tbl_map(function(hunk)
+    return hunk.start
+  end, require('dcode.review').get(buf).hunks)
+  t.eq({ 1, 6, 7 }, starts)
+  ed.flush()
+  t.eq({ '~0', '~5', '-6' }, signs())
   actions().accept({ all = true })
   t.eq({}, vim.api.nvim_buf_get_extmarks(buf, ns, 0, -1, {}))
 end

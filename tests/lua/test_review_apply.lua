@@ -146,10 +146,10 @@ end
 function T.line_endings_and_the_missing_newline_are_kept(t)
   ed.start()
   local buf, path = ed.open('k.txt', 'foo\r\nbar')
-  vim.bo[buf].fixendofline = false
   t.eq({ 'dos', false }, { vim.bo[buf].fileformat, vim.bo[buf].endofline })
   ed.agent(buf, { { 0, 1, { 'FOO' } } })
   t.eq('FOO\r\nbar', ed.read(path))
+  t.eq(true, vim.bo[buf].fixendofline)
 end
 
 function T.the_final_newline_may_go(t)

@@ -21,7 +21,7 @@ function T.a_pure_addition_has_a_sign_and_a_colour(t)
   local specs = marks.for_hunk(hunk({ count = 2, added = { 'a', 'b' } }), CTX)
   t.eq(2, #specs)
   t.eq({ 2, '+', 3 }, { specs[1].row, specs[1].opts.sign_text, specs[1].opts.end_row })
-  t.eq('DcodeAdd', specs[2].opts.line_hl_group)
+  t.eq({ 'DcodeAdd', true }, { specs[2].opts.hl_group, specs[2].opts.hl_eol })
 end
 
 function T.a_deletion_stands_above_the_line_in_its_place(t)

@@ -52,6 +52,18 @@ function T.a_batch_waits_while_the_text_is_locked(t)
   t.eq({ { 7, 'applied' } }, replies(native))
 end
 
+function T.a_stop_answers_what_waits_and_nothing_is_made_after_it(t)
+  local buf, native, batch = ready('s.txt')
+  local queue = require('dcode.review.queue')
+  vim.cmd('normal! qa')
+  queue.push(7, batch)
+  queue.drop()
+  vim.cmd('normal! q')
+  queue.drain()
+  t.eq({ 'one', 'two' }, ed.lines(buf))
+  t.eq({ { 7, 'refused' } }, replies(native))
+end
+
 function T.a_cancelled_batch_is_not_made(t)
   local buf, native, batch = ready('d.txt')
   local queue = require('dcode.review.queue')

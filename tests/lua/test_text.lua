@@ -25,6 +25,38 @@ function M.wrap_loses_nothing_and_fits(t)
   t.eq({ 'a', '', '  b' }, text.wrap('a\n\n  b', 20))
 end
 
+---@param fn fun()
+---@return number
+local function seconds(fn)
+  local start = vim.uv.hrtime()
+  fn()
+  return (vim.uv.hrtime() - start) / 1e9
+end
+
+-- A model can write an argument of a megabyte; drawing it must not hold up the editor.
+function M.a_huge_text_is_cut_and_wrapped_at_once(t)
+  local huge = ('日本'):rep(170000)
+  local cut
+  local took = seconds(function()
+    for _ = 1, 20 do
+      cut = text.cut(huge, 9)
+    end
+  end)
+  t.eq('日本日本…', cut)
+  assert(took < 0.4, ('20 cuts took %.2f s'):format(took))
+  took = seconds(function()
+    t.eq(12500, #text.wrap(('a'):rep(1000000), 80))
+    t.eq({ 'a' }, text.wrap('a' .. (' '):rep(300000), 80))
+    t.eq({ '' }, text.wrap((' '):rep(300000), 80))
+  end)
+  assert(took < 2, ('wrapping took %.2f s'):format(took))
+end
+
+function M.a_character_and_what_is_composed_with_it_stay_together(t)
+  t.eq('e\u{301}…', text.cut('e\u{301}e\u{301}e\u{301}', 2))
+  t.eq({ 'e\u{301}e\u{301}e\u{301}e\u{301}', 'e\u{301}' }, text.wrap(('e\u{301}'):rep(5), 4))
+end
+
 function M.flow_keeps_words_whole(t)
   t.eq({ 'aa · bb', 'cc' }, text.flow({ 'aa', 'bb', 'cc' }, ' · ', 8))
 end

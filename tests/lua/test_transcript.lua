@@ -23,6 +23,37 @@ local function play(events)
   end
 end
 
+function M.with_plain_letters_nothing_is_drawn_with_others(t)
+  local config = require('dcode.config')
+  config.setup({ ascii = true })
+  local summary = '2 hunks · +2 −1'
+  play({ { 'tool_started', call = 'a', tool = 'edit_file', title = 'a.rs' } })
+  transcript.tool_finished({
+    call = 'a',
+    tool = 'edit_file',
+    outcome = 'ok',
+    summary = summary,
+    text = '',
+    elapsed_ms = 5,
+  })
+  local row = render.item(transcript.items[1], nil, opts())
+  vim.g.dcode = nil
+  config.setup()
+  t.eq({ '> edit_file a.rs', '2 hunks - +2 -1' }, { row.lines[1], row.marks[3].right[1][1] })
+end
+
+function M.a_notice_breaks_at_blanks_only(t)
+  transcript.clear()
+  transcript.notice({
+    level = 'info',
+    message = 'Took back 2 steps: shop/receipt.lua, shop/total.lua. :DcodeRedo brings it again.',
+  })
+  t.eq({
+    '· Took back 2 steps: shop/receipt.lua, shop/total.lua.',
+    '  :DcodeRedo brings it again.',
+  }, lines())
+end
+
 function M.a_turn_as_lines(t)
   play({
     { 'turn_started', turn = 1, text = 'fix it\nplease' },

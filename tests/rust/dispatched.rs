@@ -17,8 +17,9 @@ use dcode::protocol::tool::Outcome;
 use dcode::snapshot::{After, Fit, Plan, Restoration, Scope, SnapshotDirs, SnapshotStore, Undone};
 use dcode::tools::apply_patch::ApplyPatch;
 use dcode::tools::delete::Delete;
-use dcode::tools::dispatch::{Dispatcher, Finished, Place};
+use dcode::tools::dispatch::{Dispatcher, Place};
 use dcode::tools::edit_file::EditFile;
+use dcode::tools::finished::Finished;
 use dcode::tools::locks::PathLocks;
 use dcode::tools::read_file::ReadFile;
 use dcode::tools::registry::Registry;
@@ -220,7 +221,7 @@ impl Session {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_folder_goes_as_a_whole_and_comes_back_as_a_whole() {
     let session = Session::new();
     session.project.file("d/a.txt", b"a\r\n");
@@ -247,7 +248,7 @@ async fn a_folder_goes_as_a_whole_and_comes_back_as_a_whole() {
     assert_eq!(session.tree(), before);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_link_goes_and_what_it_leads_to_stays() {
     let session = Session::new();
     session.project.file("real/a", b"a");
@@ -259,7 +260,7 @@ async fn a_link_goes_and_what_it_leads_to_stays() {
     assert_eq!(session.tree(), ["link -> real", "real/", "real/a a"]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_must_stay_stays() {
     let session = Session::new();
     let outside = tempfile::tempdir().unwrap();
@@ -285,7 +286,7 @@ async fn what_must_stay_stays() {
     assert!(outside.path().join("x").exists() && session.project.root.join("out").is_symlink());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn one_refused_file_keeps_the_whole_folder() {
     let session = Session::with(Config::default(), Box::new(|_| Choice::Deny));
     session.project.file("d/a", b"a");
@@ -299,7 +300,7 @@ async fn one_refused_file_keeps_the_whole_folder() {
     assert!(asked[0].reason.contains(".env"), "{}", asked[0].reason);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_came_while_the_person_was_asked_is_not_removed_unseen() {
     let late = Arc::new(Mutex::new(None::<std::path::PathBuf>));
     let place = Arc::clone(&late);
@@ -315,14 +316,14 @@ async fn what_came_while_the_person_was_asked_is_not_removed_unseen() {
     *late.lock().unwrap() = Some(session.project.root.join("d/new"));
     let done = session.delete("d").await;
     assert!(
-        done.text.contains("changed while the call waited"),
+        done.text.contains("there is something else in it"),
         "{}",
         done.text
     );
     assert_eq!(session.tree(), ["d/", "d/.env K=1", "d/new mine"]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn too_much_to_be_kept_is_refused() {
     let session = Session::new();
     for n in 0..1_001 {
@@ -342,7 +343,7 @@ async fn too_much_to_be_kept_is_refused() {
     assert!(session.project.root.join("d/f0").exists());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_changed_since_it_was_read_is_not_removed() {
     let session = Session::new();
     let path = session.project.file("d/a", b"one\n");
@@ -360,7 +361,7 @@ async fn a_file_that_changed_since_it_was_read_is_not_removed() {
     assert_eq!(session.delete("d").await.outcome, Outcome::Ok);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_patch_is_undone_as_one() {
     let session = Session::new();
     session.project.file("a", b"a\n");
@@ -384,7 +385,7 @@ async fn a_patch_is_undone_as_one() {
     assert_eq!(session.tree(), ["a A\\n", "x/", "x/b b\\n", "y/", "y/n n\\n"]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn no_path_of_a_patch_leaves_the_working_directory() {
     let session = Session::with(
         Config {
@@ -425,7 +426,7 @@ async fn no_path_of_a_patch_leaves_the_working_directory() {
     assert_eq!(session.project.bytes("real/a"), b"b\n");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn who_is_asked_sees_what_would_change() {
     let session = Session::with(
         Config {

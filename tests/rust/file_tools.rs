@@ -466,3 +466,21 @@ fn schemas_hide_other_spellings() {
     assert_eq!(value["required"], json!(["path", "old_string", "new_string"]));
     assert!(value["properties"].get("edits").is_none());
 }
+
+#[tokio::test]
+async fn a_miss_tells_nothing_of_a_file_that_may_not_be_shown() {
+    let project = Project::new();
+    project.file(".env", b"TOKEN=secret\n");
+    let backend = Arc::new(project.backend.clone());
+    let tool = EditFile::new(backend, Arc::default()).hiding(Arc::new(|_| false));
+    let args = json!({"path": ".env", "old_string": "TOKEN=secrets", "new_string": "TOKEN=x"});
+    let error = tool
+        .run(serde_json::from_value(args).unwrap(), &project.ctx())
+        .await
+        .unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("not changed") && !error.contains("secret\n") && !error.contains("Closest"),
+        "{error}"
+    );
+}

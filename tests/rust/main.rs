@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
+    clippy::disallowed_methods,
     clippy::needless_pass_by_value,
     clippy::semicolon_if_nothing_returned,
     reason = "a test fails by panicking, and prints why it is skipped"
@@ -14,6 +15,8 @@
 #[path = "../support/model_server.rs"]
 mod model_server;
 
+// The engine through its protocol: turns, calls, approvals, undo, faults, the end.
+mod agent;
 // Rules of the house that no compiler holds.
 mod architecture;
 // Layers of configuration, from real files.
@@ -44,6 +47,8 @@ mod provider;
 mod refused_writes;
 // grep, glob, bash, question and todo_write as a model sees them.
 mod light_tools;
+// What waits for review, is decided, and comes back.
+mod review;
 // Walking and searching: what is found, what is left out and said, order, cancel.
 mod search;
 // grep and glob beside rg and fd; measured by hand.

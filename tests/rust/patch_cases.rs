@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dcode::permission::access::Access;
 use dcode::tools::apply_patch::{ApplyPatch, Args};
 use dcode::tools::tool::{Tool, ToolError};
 
@@ -160,4 +161,26 @@ fn shown(files: &Files) -> Vec<String> {
 fn is_plain(bytes: &[u8]) -> bool {
     let text = std::str::from_utf8(bytes);
     text.is_ok_and(|text| !text.contains(['\r', '\0', '\u{feff}']))
+}
+
+#[tokio::test]
+async fn a_miss_tells_nothing_of_a_file_that_may_not_be_shown() {
+    let project = Project::new();
+    project.file(".env", b"KEY=very secret\n");
+    let tool = ApplyPatch::new(Arc::new(project.backend.clone()), Arc::default(), true)
+        .hiding(Arc::new(|path: &Path| !path.ends_with(".env")));
+    let args = Args {
+        patch_text: "*** Begin Patch\n*** Update File: .env\n@@\n-KEY=very\n+KEY=x\n*** End Patch".to_owned(),
+    };
+    let error = tool.run(args, &project.ctx()).await.unwrap_err().to_string();
+    assert!(error.starts_with("The patch does not fit .env."), "{error}");
+    assert!(!error.contains("secret") && !error.contains("line 1"), "{error}");
+    let moving = Args {
+        patch_text: "*** Begin Patch\n*** Update File: .env\n*** Move to: plain\n*** End Patch".to_owned(),
+    };
+    let access = tool.access(&moving, &project.root).unwrap();
+    assert!(
+        access.contains(&Access::Read(project.root.join(".env"))),
+        "{access:?}"
+    );
 }

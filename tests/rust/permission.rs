@@ -36,6 +36,10 @@ impl Place {
             "ws/src",
             "ws/.git/hooks",
             "ws/docs/private",
+            "ws/evil/objects",
+            "ws/evil/refs",
+            "ws/half/objects",
+            "ws/half/refs",
         ] {
             std::fs::create_dir_all(top.join(folder)).unwrap();
         }
@@ -47,9 +51,16 @@ impl Place {
             "ws/src/main.rs",
             "ws/docs/private/k.txt",
             "ws/.git/config",
+            "ws/evil/HEAD",
+            "home/.deepagents/.state/tokens.json",
         ] {
             std::fs::File::create(top.join(file)).unwrap();
         }
+        std::fs::hard_link(
+            top.join("home/.deepagents/.state/tokens.json"),
+            top.join("ws/hardlink"),
+        )
+        .unwrap();
         for (target, link) in [
             ("../outside", "out"),
             (".env", "envlink"),
@@ -214,6 +225,54 @@ fn tables() {
         failures.join("\n")
     );
     assert!(cases > 300, "only {cases} cases were found");
+}
+
+#[test]
+fn a_home_is_no_project() {
+    let place = Place::new();
+    for cwd in ["home", ""] {
+        let home = place.top.join("home");
+        let gate = Gate::new(GateSetup {
+            cwd: place.top.join(cwd),
+            home: Some(home.clone()),
+            user_file: user_file(&home),
+            ..GateSetup::default()
+        });
+        for file in [
+            ".bash_aliases",
+            ".config/autostart/x.desktop",
+            "bin/ls",
+            "notes.txt",
+        ] {
+            let path = home.join(file).display().to_string();
+            assert_eq!(
+                decide(&gate, "write_file", &path).decision,
+                Decision::Ask,
+                "{file}"
+            );
+        }
+        let notes = home.join("notes.txt").display().to_string();
+        assert_eq!(decide(&gate, "read_file", &notes).decision, Decision::Allow);
+    }
+}
+
+#[test]
+fn a_line_looks_at_a_bounded_number_of_files() {
+    let place = Place::new();
+    let many = place.top.join("ws/many");
+    for folder in 0..40 {
+        let folder = many.join(folder.to_string());
+        std::fs::create_dir_all(&folder).unwrap();
+        for file in 0..40 {
+            std::fs::File::create(folder.join(file.to_string())).unwrap();
+        }
+    }
+    let gate = place.gate(json!({"mode": "yolo"}));
+    let verdict = decide(&gate, "bash", "ls many/*/*");
+    assert_eq!(verdict.decision, Decision::Allow, "{}", verdict.reason);
+    let words: Vec<String> = (0..40).map(|at| format!("many/*/*{at}")).collect();
+    let verdict = decide(&gate, "bash", &format!("ls {}", words.join(" ")));
+    assert_eq!(verdict.decision, Decision::Ask, "{}", verdict.reason);
 }
 
 #[test]

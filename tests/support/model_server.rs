@@ -298,6 +298,11 @@ impl ModelServer {
         self
     }
 
+    /// Forgets the replies that wait.
+    pub fn clear(&self) {
+        lock(&self.shared.script).clear();
+    }
+
     /// The requests up to now, in order.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.requests.borrow().clone()

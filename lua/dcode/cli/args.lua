@@ -24,8 +24,8 @@ dcode tools list              the tools on offer
   --max-turns N               end after N replies of the model (exit 124)
   --yolo | --read-only | --ask-all
                               the permission mode; without one it is manual
-  --mcp-config FILE           the only file of MCP servers
-  --trust-project-mcp         start the project's MCP servers unasked
+  --mcp-config FILE, --trust-project-mcp
+                              accepted without effect: no MCP servers yet
   --json                      one JSON object a line on stdout
   -q, --quiet                 nothing on stderr but errors and questions
   -h, --help                  this text
@@ -137,10 +137,15 @@ local function mode(name)
   end
 end
 
+local NO_MCP = 'There are no MCP servers yet: --mcp-config and --trust-project-mcp have no effect.'
+
 ---@param out dcode.CliArgs
 ---@return table
 local function mcp(out)
-  out.flags.mcp = out.flags.mcp or {}
+  if not out.flags.mcp then
+    out.flags.mcp = {}
+    out.notices[#out.notices + 1] = NO_MCP
+  end
   return out.flags.mcp
 end
 

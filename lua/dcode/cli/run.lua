@@ -9,16 +9,13 @@ M.EXIT = EXIT
 ---@field err fun(text: string)
 ---@field line fun(fn: fun(line: string?))
 
---- Requests for the person; the others are the editor's own business.
-local PUBLIC = { approval = true, question = true }
-
 ---@param args dcode.CliArgs
 ---@param io dcode.CliIo
 local function watch(args, io)
   local text = require('dcode.ui.text')
   local titles = {}
   require('dcode.events').listen(function(ev)
-    if args.json and (ev.type ~= 'request' or PUBLIC[ev.request.kind]) then
+    if args.json then
       io.out(vim.json.encode(ev) .. '\n')
     end
     if ev.type == 'tool_started' then

@@ -75,7 +75,7 @@ local function place(id)
   end
   for _, buf in ipairs(review.list()) do
     local r = assert(review.get(buf))
-    local hunks = native() and assert(native()).hunks({ buf = buf }) or {}
+    local hunks = review.hunks(buf)
     for i, hunk in ipairs(hunks) do
       if hunk.id == id then
         return ('hunk %d of %d in %s'):format(i, #hunks, vim.fs.basename(r.path))
@@ -95,7 +95,7 @@ end
 local function write_accepted(buf)
   local r = review.get(buf)
   local wanted = save.policy() == 'on_accept' and vim.bo[buf].modified
-  if r and wanted and not r.own_edits and #native().hunks({ buf = buf }) == 0 then
+  if r and wanted and not r.own_edits and #r.hunks == 0 then
     save.write_or_tell(buf)
   end
 end
@@ -121,8 +121,8 @@ function M.accept(what)
   end
   for _, buf in ipairs(bufs) do
     review.mark(buf)
-    write_accepted(buf)
     review.refresh(buf)
+    write_accepted(buf)
   end
   if answer.count == 0 then
     return 0, 'No hunk stands there.'
@@ -140,8 +140,7 @@ local function locked(t)
     return ('The text cannot change now: %s.'):format(held)
   end
   for _, buf in ipairs(touched_buffers(t)) do
-    local hunks = assert(native()).hunks({ buf = buf }) or {}
-    if #hunks > 0 and not vim.bo[buf].modifiable then
+    if #review.hunks(buf) > 0 and not vim.bo[buf].modifiable then
       return 'This buffer may not be changed. :set modifiable allows it.'
     end
   end
@@ -172,7 +171,6 @@ local function put_back(file)
   end
   if file.eol ~= nil then
     vim.bo[buf].endofline = file.eol
-    vim.bo[buf].fixendofline = vim.bo[buf].fixendofline and file.eol
     local lib = assert(native())
     lib.review({ action = 'eol', buf = buf, eol = file.eol, origin = 'person' })
   end
@@ -231,8 +229,7 @@ end
 
 ---@return dcode.Hunk[]
 local function here()
-  local r = review.get(vim.api.nvim_get_current_buf())
-  return r and native() and assert(native()).hunks({ buf = vim.api.nvim_get_current_buf() }) or {}
+  return review.hunks(vim.api.nvim_get_current_buf())
 end
 
 --- Accepts or rejects the hunk under the cursor, or the only one that waits anywhere.

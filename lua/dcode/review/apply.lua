@@ -84,9 +84,6 @@ local function set_eol(file, origin)
     return
   end
   vim.bo[file.buf].endofline = file.eol
-  if not file.eol then
-    vim.bo[file.buf].fixendofline = false
-  end
   local native = require('dcode.session').state.native
   if native and review.get(file.buf) then
     local author = origin == 'agent' and 'agent' or 'person'

@@ -1,7 +1,7 @@
 --- The one line that says which hunk the cursor is on and which keys decide on it.
 ---
---- It stands at the right of the hunk's first line, if the text there leaves room; in a window too
---- narrow for it, in the window bar, if that is free. It is gone while somebody types.
+--- It stands at the right of the hunk's first line, as much of it as the text there leaves room for;
+--- in a narrow window in the window bar, if that is free. It is gone while somebody types.
 local M = {}
 
 M.ns = vim.api.nvim_create_namespace('dcode.review.hint')
@@ -35,6 +35,23 @@ function M.text(hunk, index, total, keys, ascii)
     end
   end
   return table.concat(parts, sep)
+end
+
+--- The hint in full and in shorter forms, the longest first: without the way to the next hunk, then
+--- without any key.
+---@param hunk dcode.Hunk
+---@param index integer
+---@param total integer
+---@param keys { accept: string?, reject: string?, next: string? }
+---@param ascii boolean
+---@return string[]
+function M.texts(hunk, index, total, keys, ascii)
+  local deciding = { accept = keys.accept, reject = keys.reject }
+  local texts = {}
+  for _, some in ipairs({ keys, deciding, {} }) do
+    texts[#texts + 1] = M.text(hunk, index, total, some, ascii)
+  end
+  return texts
 end
 
 --- The hunk at a line of the buffer.
@@ -88,9 +105,8 @@ end
 ---@param buf integer
 ---@param win integer
 ---@param hunk dcode.Hunk
----@param text string
----@return boolean whether there is room
-local function put_text(buf, win, hunk, text)
+---@param texts string[] the longest that fits is shown; none when none fits
+local function put_text(buf, win, hunk, texts)
   local row = hunk.start - 1
   local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
   local info = vim.fn.getwininfo(win)[1]
@@ -98,8 +114,14 @@ local function put_text(buf, win, hunk, text)
   local used = vim.api.nvim_win_call(win, function()
     return vim.fn.strdisplaywidth(line)
   end)
-  if used + vim.api.nvim_strwidth(text) + 3 > room then
-    return false
+  local text
+  for _, candidate in ipairs(texts) do
+    if not text and used + vim.api.nvim_strwidth(candidate) + 3 <= room then
+      text = candidate
+    end
+  end
+  if not text then
+    return
   end
   vim.api.nvim_buf_set_extmark(buf, M.ns, row, 0, {
     virt_text = { { text .. ' ', 'DcodeHint' } },
@@ -107,7 +129,6 @@ local function put_text(buf, win, hunk, text)
     hl_mode = 'combine',
     strict = false,
   })
-  return true
 end
 
 ---@param mode string
@@ -132,19 +153,19 @@ function M.update(buf, hunks)
   local keymaps = require('dcode.keymaps')
   local keys = {}
   for _, name in ipairs({ 'accept', 'reject', 'next' }) do
-    keys[name] = keymaps.shown(name)
+    keys[name] = keymaps.shown(name, buf)
   end
-  local text = M.text(hunk, index, #hunks, keys, require('dcode.config').get().ascii)
+  local texts = M.texts(hunk, index, #hunks, keys, require('dcode.config').get().ascii)
   local width = vim.api.nvim_win_get_width(win)
-  local key = table.concat({ win, hunk.id, hunk.start, width, text }, ':')
+  local key = table.concat({ win, hunk.id, hunk.start, width, texts[1] }, ':')
   if shown and shown.buf == buf and shown.key == key then
     return
   end
   M.clear()
-  if width < NARROW or not put_text(buf, win, hunk, text) then
-    if width < NARROW then
-      put_bar(win, text)
-    end
+  if width < NARROW then
+    put_bar(win, texts[1])
+  else
+    put_text(buf, win, hunk, texts)
   end
   shown = { buf = buf, key = key }
 end

@@ -12,6 +12,7 @@ local log = require('dcode.log')
 ---@field seq integer undo sequence number at the last rest
 ---@field marked table<integer, true> sequence numbers that the library remembers
 ---@field hunks dcode.Hunk[]
+---@field revision integer? grows when hunks change in more than their line numbers
 ---@field planned boolean a redraw is planned
 ---@field restoring boolean? the changes that come in now put back what was there
 ---@field own_edits boolean whether the person has unsaved changes in it
@@ -102,6 +103,17 @@ function M.refresh(buf)
   end
 end
 
+--- The hunks of a buffer, in the order of their lines.
+---@param buf integer
+---@return dcode.Hunk[]
+function M.hunks(buf)
+  local r = reviewed[buf]
+  if r and r.planned then
+    M.refresh(buf)
+  end
+  return r and r.hunks or {}
+end
+
 --- Plans a redraw; many changes make one.
 ---@param buf integer
 ---@param wait_ms? integer
@@ -129,6 +141,33 @@ local function forget(buf)
   review({ action = 'detach', buf = buf })
 end
 
+--- Moves the hunks below a change of lines that is outside all of them. Their marks have moved
+--- already, but where the change meets a place of deleted lines: then nothing is moved here.
+---@param hunks dcode.Hunk[]
+---@param first integer
+---@param last integer
+---@param by integer
+---@return boolean moved
+local function shift(hunks, first, last, by)
+  local from = #hunks + 1
+  for i = #hunks, 1, -1 do
+    local hunk, row = hunks[i], hunks[i].start - 1
+    local deletion = hunk.count == 0
+    if deletion and hunk.at_end and row < last then
+      return false
+    elseif deletion and not hunk.at_end and first <= row and row <= last then
+      return false
+    elseif row < last then
+      break
+    end
+    from = i
+  end
+  for i = from, #hunks do
+    hunks[i].start = hunks[i].start + by
+  end
+  return true
+end
+
 ---@param buf integer
 ---@param first integer
 ---@param last integer
@@ -139,7 +178,7 @@ local function on_lines(buf, first, last, new_last)
   if not r or not native() then
     return true
   end
-  local ok, why = review({
+  local answer, why = review({
     action = 'lines',
     buf = buf,
     first = first,
@@ -147,12 +186,16 @@ local function on_lines(buf, first, last, new_last)
     new_last = new_last,
     origin = r.origin,
   })
-  if not ok then
+  if not answer then
     log.fault('review', why)
+    return
   end
-  if r.origin == 'person' and not r.restoring then
-    r.own_edits = true
+  r.own_edits = r.own_edits or (r.origin == 'person' and not r.restoring)
+  local same = answer.revision and answer.revision == r.revision and not r.planned
+  if same and shift(r.hunks, first, last, new_last - last) then
+    return
   end
+  r.revision = answer.revision
   M.plan(buf, r.origin == 'person' and TYPING_MS or 0)
 end
 
@@ -177,6 +220,9 @@ local function watch(buf)
   end)
   on({ 'BufWritePost' }, 'nothing of the person is unsaved', function()
     reviewed[buf].own_edits = false
+  end)
+  on({ 'BufFilePost' }, 'a buffer with another name holds another file', function()
+    forget(buf)
   end)
   on({ 'CursorMoved', 'BufEnter', 'InsertLeave', 'WinResized' }, 'hint of the hunk', function()
     hint.update(buf, reviewed[buf].hunks)

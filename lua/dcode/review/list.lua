@@ -37,6 +37,8 @@ function M.open()
   end
   vim.fn.setqflist({}, ' ', { title = 'dcode review', items = M.rows(hunks) })
   vim.cmd('botright copen')
+  local rows = vim.api.nvim_win_text_height(0, {}).all
+  vim.api.nvim_win_set_height(0, math.min(math.max(rows, 3), 10))
   return true
 end
 

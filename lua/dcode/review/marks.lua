@@ -99,7 +99,10 @@ local function removed_lines(hunk, ranges, ctx)
   return {
     row = math.max(row, 0),
     col = 0,
-    opts = { virt_lines = lines, virt_lines_above = not hunk.at_end },
+    opts = {
+      virt_lines = lines,
+      virt_lines_above = not hunk.at_end,
+    },
   }
 end
 
@@ -124,7 +127,11 @@ function M.for_hunk(hunk, ctx)
   local first = {
     row = row,
     col = 0,
-    opts = { sign_text = text, sign_hl_group = sign_hl, priority = SIGN_PRIORITY },
+    opts = {
+      sign_text = text,
+      sign_hl_group = sign_hl,
+      priority = SIGN_PRIORITY,
+    },
   }
   local specs = { first }
   local old_words, new_words = changed_words(hunk)
@@ -134,9 +141,13 @@ function M.for_hunk(hunk, ctx)
     specs[#specs + 1] = {
       row = row,
       col = 0,
+      -- Not `line_hl_group`: that lies over all other colours, and would hide the changed words.
       opts = {
-        end_row = row + hunk.count - 1,
-        line_hl_group = 'DcodeAdd',
+        end_row = row + hunk.count,
+        end_col = 0,
+        hl_group = 'DcodeAdd',
+        hl_eol = true,
+        strict = false,
         priority = LINE_PRIORITY,
       },
     }

@@ -12,22 +12,6 @@ local log = require('dcode.log')
 local waiting = {}
 local busy = false
 
----@type integer? scratch buffer for trying whether text may change at all
-local probe
-
----@return boolean
-local function text_is_locked()
-  if not probe or not vim.api.nvim_buf_is_valid(probe) then
-    local ok, buf = pcall(vim.api.nvim_create_buf, false, true)
-    if not ok then
-      return true
-    end
-    probe = buf
-    vim.bo[probe].undolevels = -1
-  end
-  return not pcall(vim.api.nvim_buf_set_lines, probe, 0, -1, false, {})
-end
-
 --- Why no text can be edited just now, or nil.
 ---@return string?
 function M.held()
@@ -45,7 +29,7 @@ function M.held()
     return 'a completion is open'
   elseif vim.fn.reg_recording() ~= '' or vim.fn.reg_executing() ~= '' then
     return 'a macro is recorded or played'
-  elseif text_is_locked() then
+  elseif require('dcode.textlock').locked() then
     return 'text is locked'
   end
 end
@@ -159,6 +143,17 @@ end
 function M.push(id, batch)
   waiting[#waiting + 1] = { id = id, batch = batch }
   M.drain()
+  watch()
+end
+
+--- The person stops everything: no batch that waits is made any more. Answered before the engine hears
+--- of the stop, so that no batch is made between the two.
+function M.drop()
+  local dropped = waiting
+  waiting = {}
+  for _, one in ipairs(dropped) do
+    answer(one.id, { kind = 'refused', stale = false, message = 'The turn was stopped.' })
+  end
   watch()
 end
 

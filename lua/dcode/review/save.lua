@@ -28,14 +28,20 @@ local function short(err)
   return (line:gsub('^.-(E%d+:)', '%1'))
 end
 
---- Runs `fn` with options that keep `:write` from asking.
----@param fn fun()
+--- Writes with options that keep `:write` from asking, and from ending a last line that had no end.
+---@param buf integer
 ---@return boolean ok, any err
-local function without_questions(fn)
-  local confirm = vim.o.confirm
+local function write(buf)
+  local confirm, fix = vim.o.confirm, vim.bo[buf].fixendofline
   vim.o.confirm = false
-  local ok, err = pcall(fn)
+  vim.bo[buf].fixendofline = fix and vim.bo[buf].endofline
+  local ok, err = pcall(vim.api.nvim_buf_call, buf, function()
+    vim.cmd('silent keepalt lockmarks write')
+  end)
   vim.o.confirm = confirm
+  if vim.api.nvim_buf_is_valid(buf) then
+    vim.bo[buf].fixendofline = fix
+  end
   return ok, err
 end
 
@@ -46,11 +52,7 @@ function M.write(buf)
   if vim.bo[buf].readonly then
     return false, 'it is read-only, :w! writes it'
   end
-  local ok, err = without_questions(function()
-    vim.api.nvim_buf_call(buf, function()
-      vim.cmd('silent keepalt lockmarks write')
-    end)
-  end)
+  local ok, err = write(buf)
   if not vim.api.nvim_buf_is_valid(buf) then
     return false, 'its buffer was closed while it was written'
   elseif vim.bo[buf].modified then

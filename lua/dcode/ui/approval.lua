@@ -34,6 +34,7 @@ local PREVIEW = 10
 ---@field request table
 ---@field whole boolean
 ---@field explained boolean
+---@field long boolean whether `v` has more to show
 local View = {}
 View.__index = View
 
@@ -43,7 +44,8 @@ View.keys = { '1', '2', '3', '4', '5', 'o', 's', 'a', 'd', 'w', 'v', 'e' }
 ---@param reply fun(reply: table)
 ---@return dcode.ApprovalView
 function M.new(request, reply)
-  return setmetatable({ request = request, reply = reply, whole = false, explained = false }, View)
+  local self = { request = request, reply = reply, whole = false, explained = false, long = false }
+  return setmetatable(self, View)
 end
 
 ---@return string
@@ -54,7 +56,8 @@ end
 --- What stands in the state line.
 ---@return string
 function View:words()
-  return text.line(self.request.title)
+  local r = self.request
+  return text.line(r.tool == 'bash' and r.title or r.tool .. ' ' .. r.title)
 end
 
 --- The answers on offer.
@@ -91,15 +94,18 @@ function View:put_body(out, cells)
     end
     for _, path in ipairs(r.paths or {}) do
       local name = text.line(vim.fn.fnamemodify(path, ':~:.'))
-      if not r.title:find(name, 1, true) then
+      if not (r.title:find(name, 1, true) or r.title:find(path, 1, true)) then
         put(out, '  ' .. text.cut(name, cells - 2), 'DcodeHint')
       end
     end
     if body ~= '' then
       put(out, '')
-      lines = render.split(body:gsub('\n$', ''))
+      -- The names of the file stand above.
+      body = body:gsub('^%-%-%- [^\n]*\n%+%+%+ [^\n]*\n', ''):gsub('\n$', '')
+      lines = render.split(body)
     end
   end
+  self.long = #lines > PREVIEW
   local limit = self.whole and #lines or PREVIEW
   for i, line in ipairs(lines) do
     if i > limit then
@@ -149,7 +155,7 @@ function View:put_keys(out, cells)
     words[#words + 1] = ('[%s] %s'):format(answer.number, answer.words)
   end
   words[#words + 1] = self.explained and 'e less' or 'e explain'
-  if self.request.diff or self.whole then
+  if self.long then
     words[#words + 1] = self.whole and 'v less' or 'v view'
   end
   words[#words + 1] = 'q later'

@@ -66,6 +66,7 @@ function M.dress(w, extra)
     cursorline = false,
     colorcolumn = '',
     statuscolumn = ' ',
+    fillchars = vim.go.fillchars .. (vim.go.fillchars == '' and '' or ',') .. 'eob: ',
     winfixbuf = true,
   }
   for name, value in pairs(vim.tbl_extend('force', base, extra)) do
@@ -132,6 +133,7 @@ function M.refit()
   if w then
     view.resize(vim.api.nvim_win_get_width(w) - 1)
     M.refresh_state()
+    require('dcode.ui.input').fit()
   end
   require('dcode.ui.prompts').refit()
 end
@@ -151,13 +153,36 @@ function M.open(opts)
   M.refresh_state()
 end
 
+--- A buffer to show where the chat was: the alternate one, else any that is listed, else a new one.
+---@return integer
+local function other_buffer()
+  local listed = vim.tbl_filter(function(buf)
+    return vim.bo[buf].buflisted
+  end, vim.api.nvim_list_bufs())
+  local alternate = vim.fn.bufnr('#')
+  if vim.tbl_contains(listed, alternate) then
+    return alternate
+  end
+  return listed[1] or vim.api.nvim_create_buf(true, false)
+end
+
+--- Makes our window one like any other. Most options come with the buffer that it shows, these do
+--- not.
+---@param w integer
+local function give_back(w)
+  for _, name in ipairs({ 'winfixbuf', 'winfixwidth', 'winfixheight' }) do
+    vim.api.nvim_set_option_value(name, false, { win = w, scope = 'local' })
+  end
+  vim.api.nvim_win_set_buf(w, other_buffer())
+end
+
 function M.close()
   require('dcode.ui.input').close()
   local w = M.window()
   win = nil
-  if w then
-    -- The last window of a tab page cannot be closed; leave it to the person.
-    pcall(vim.api.nvim_win_close, w, true)
+  -- The last window cannot be closed.
+  if w and not pcall(vim.api.nvim_win_close, w, true) then
+    give_back(w)
   end
 end
 

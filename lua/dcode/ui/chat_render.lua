@@ -106,7 +106,8 @@ local function tool(item, opts)
       right[#right + 1] = { words, hl }
     end
   end
-  local summary = item.summary and text.line(item.summary) or ''
+  local summary = text.line(item.summary or '')
+  summary = summary:gsub('·', opts.signs.sep):gsub('−', opts.signs.minus)
   if bad and summary == '' then
     summary = bad.word
   end
@@ -202,11 +203,14 @@ local LEVEL_HL = { error = 'DcodeRisk', warn = 'DcodeAsk', info = 'DcodeHint' }
 
 function RENDER.notice(item, opts)
   local out = { lines = {}, marks = {} }
-  for i, line in ipairs(split(item.text)) do
+  -- Wrapped here: 'linebreak' would break within a command, behind its colon.
+  for i, line in ipairs(text.wrap(item.text, opts.width - 2)) do
     put(out, (i == 1 and opts.signs.sep or ' ') .. ' ' .. line, LEVEL_HL[item.level] or 'DcodeHint')
   end
-  if item.hint and item.hint ~= '' then
-    put(out, '  ' .. text.line(item.hint), 'DcodeHint')
+  for _, line in ipairs(text.wrap(item.hint or '', opts.width - 2)) do
+    if line ~= '' then
+      put(out, '  ' .. line, 'DcodeHint')
+    end
   end
   return out
 end

@@ -229,6 +229,10 @@ local function colour()
   vim.treesitter.language.register('markdown', 'dcode-chat')
   if vim.fn.has('nvim-0.11') == 0 or not pcall(vim.treesitter.start, buf, 'markdown') then
     vim.bo[buf].syntax = 'markdown'
+    -- It takes the underscore in the name of a tool for a mistake.
+    vim.api.nvim_buf_call(buf, function()
+      vim.cmd('silent! syntax clear markdownError')
+    end)
   end
 end
 

@@ -43,7 +43,7 @@ local function placeholder()
 end
 
 --- Grows and shrinks the window with its text.
-local function fit()
+function M.fit()
   local w = M.window()
   if not w then
     return
@@ -69,7 +69,7 @@ function M.set(text)
     vim.api.nvim_win_set_cursor(w, { #lines, #lines[#lines] })
   end
   placeholder()
-  fit()
+  M.fit()
 end
 
 --- Sends what stands in the input.
@@ -99,6 +99,7 @@ end
 
 local function make()
   buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].modifiable = true
   vim.bo[buf].buftype = 'nofile'
   vim.bo[buf].bufhidden = 'hide'
   vim.bo[buf].swapfile = false
@@ -112,7 +113,7 @@ local function make()
     desc = 'dcode: fit the input to its text',
     callback = function()
       placeholder()
-      fit()
+      M.fit()
     end,
   })
 end
@@ -139,7 +140,7 @@ function M.open(chat)
       .. '%<'
   end
   placeholder()
-  fit()
+  M.fit()
 end
 
 --- Puts the cursor into the input, ready to type.

@@ -10,21 +10,23 @@ function M.line(text)
   return (text:gsub('[\r\n\t]+', ' '):gsub('%c', '?'))
 end
 
---- The first `cells` cells of `text`, with an ellipsis where something was cut.
+--- The first `cells` cells of `text`, with an ellipsis where something was cut. The time it takes
+--- does not grow with the text.
 ---@param text string
 ---@param cells integer
 ---@param dots? string
 ---@return string
 function M.cut(text, cells, dots)
   dots = dots or '…'
-  if width(text) <= cells then
+  -- Every character takes a cell at least, so no more than these can be shown.
+  local head = vim.fn.strcharpart(text, 0, math.max(cells, 0), 1)
+  if #head == #text and width(head) <= cells then
     return text
-  end
-  if cells <= width(dots) then
+  elseif cells <= width(dots) then
     return cells > 0 and dots or ''
   end
   local room, out, used = cells - width(dots), {}, 0
-  for _, char in ipairs(vim.fn.split(text, '\\zs')) do
+  for _, char in ipairs(vim.fn.split(head, '\\zs')) do
     local w = width(char)
     if used + w > room then
       break
@@ -47,6 +49,12 @@ end
 ---@return string[]
 local function chop(word, cells)
   local out, part, used = {}, {}, 0
+  if not word:find('[^\32-\126]') then
+    for at = 1, #word, cells do
+      out[#out + 1] = word:sub(at, at + cells - 1)
+    end
+    return out
+  end
   for _, char in ipairs(vim.fn.split(word, '\\zs')) do
     local w = width(char)
     if used + w > cells and used > 0 then
@@ -58,8 +66,25 @@ local function chop(word, cells)
   return out
 end
 
---- Wraps text at blanks; its own line breaks and indents stay. No character is lost but the blank
---- at a break.
+--- The words of a line, each with the blanks before it.
+---@param line string
+---@return fun(): string?, string?
+local function words_of(line)
+  local at = 1
+  return function()
+    -- Not one pattern: `(%s*)(%S+)` tries a run of blanks at the end from each of its blanks.
+    local first = line:find('%S', at)
+    if not first then
+      return nil
+    end
+    local gap, stop = line:sub(at, first - 1), line:find('%s', first) or #line + 1
+    at = stop
+    return gap, line:sub(first, stop - 1)
+  end
+end
+
+--- Wraps text at blanks; its own line breaks and indents stay. No character is lost but the blanks
+--- at a break or at the end of a line.
 ---@param text string
 ---@param cells integer
 ---@return string[]
@@ -69,9 +94,9 @@ function M.wrap(text, cells)
   for _, source in ipairs(vim.split(text, '\n', { plain = true })) do
     source = source:gsub('\r$', ''):gsub('\t', '    '):gsub('%c', '?')
     local line = source:match('^%s*')
-    local indent = #line < cells and line or ''
-    local empty = true
-    for gap, word in source:gmatch('(%s*)(%S+)') do
+    line = #line < cells and line or ''
+    local indent, empty = line, true
+    for gap, word in words_of(source) do
       local joined = empty and line .. word or line .. gap .. word
       if width(joined) <= cells then
         line = joined

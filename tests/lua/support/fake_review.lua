@@ -113,7 +113,10 @@ function M.new()
       follow(file, o.first, o.last, new)
     end
     file.text = spliced(file.text, o.first, o.last, new)
-    return true
+    local shown = vim.tbl_map(function(hunk)
+      return { hunk.removed, hunk.added }
+    end, hunks(file))
+    return { hunks = #shown, revision = vim.inspect(shown) }
   end
 
   function on.resync(o)

@@ -42,8 +42,8 @@ async fn keys_and_accounts() {
     Auth: acme refused the key in ACME_KEY (HTTP 401). [Put the right key into ACME_KEY and start Neovim anew.]
     Auth: acme refused the key in ACME_KEY (HTTP 400). [Put the right key into ACME_KEY and start Neovim anew.]
     Auth: acme does not let this key in (HTTP 403): "Country not supported". [Check what the key in ACME_KEY may do, and whether a proxy stands between.]
-    RateLimit: The account at acme has no credit left: "Insufficient Balance". [Top up the account, or choose another model with :Dcode model (ACME_KEY is in use).]
-    RateLimit: The account at acme has no credit left: "You exceeded your current quota". [Top up the account, or choose another model with :Dcode model (ACME_KEY is in use).]
+    RateLimit: The account at acme has no credit left: "Insufficient Balance". [Top up the account, or choose another model with :Dcode model PROVIDER:MODEL (ACME_KEY is in use).]
+    RateLimit: The account at acme has no credit left: "You exceeded your current quota". [Top up the account, or choose another model with :Dcode model PROVIDER:MODEL (ACME_KEY is in use).]
     RateLimit: acme takes no more requests for now (HTTP 429). [Try again in a minute.]
     "#);
 }
@@ -70,11 +70,11 @@ async fn models_and_contexts() {
         (413, "too large"),
     ];
     insta::assert_snapshot!(sentences(&answers).await, @r#"
-    UnknownModel: acme has no model named "m-1". [Load it in the server first, or choose another with :Dcode model.]
-    UnknownModel: acme has no model named "m-1". [Load it in the server first, or choose another with :Dcode model.]
-    UnknownModel: acme has no model named "m-1". [Load it in the server first, or choose another with :Dcode model.]
-    ContextTooLong: The conversation is longer than m-1 can read. [Start a new session, or choose a model with a larger window with :Dcode model.]
-    ContextTooLong: The conversation is longer than m-1 can read. [Start a new session, or choose a model with a larger window with :Dcode model.]
+    UnknownModel: acme has no model named "m-1". [Load it in the server first, or choose another with :Dcode model PROVIDER:MODEL.]
+    UnknownModel: acme has no model named "m-1". [Load it in the server first, or choose another with :Dcode model PROVIDER:MODEL.]
+    UnknownModel: acme has no model named "m-1". [Load it in the server first, or choose another with :Dcode model PROVIDER:MODEL.]
+    ContextTooLong: The conversation is longer than m-1 can read. [Start a new session, or choose a model with a larger window with :Dcode model PROVIDER:MODEL.]
+    ContextTooLong: The conversation is longer than m-1 can read. [Start a new session, or choose a model with a larger window with :Dcode model PROVIDER:MODEL.]
     "#);
 }
 
@@ -100,8 +100,8 @@ async fn servers_and_wrong_addresses() {
     Protocol: URL/chat/completions answered with a web page (HTTP 404), not as the API. [Check providers.acme.base_url; most end in /v1.]
     Protocol: There is no chat API at URL/chat/completions (HTTP 404). [Check providers.acme.base_url; most end in /v1.]
     Protocol: There is no chat API at URL/chat/completions (HTTP 405). [Check providers.acme.base_url; most end in /v1.]
-    Protocol: acme did not accept the request (HTTP 422): "{"detail":[{"loc":["body","tools"],"msg":"field required"}]}". [Choose another model with :Dcode model; if it happens with all, please report it.]
-    Protocol: acme did not accept the request (HTTP 400): "first line second [31mline". [Choose another model with :Dcode model; if it happens with all, please report it.]
+    Protocol: acme did not accept the request (HTTP 422): "{"detail":[{"loc":["body","tools"],"msg":"field required"}]}". [Choose another model with :Dcode model PROVIDER:MODEL; if it happens with all, please report it.]
+    Protocol: acme did not accept the request (HTTP 400): "first line second [31mline". [Choose another model with :Dcode model PROVIDER:MODEL; if it happens with all, please report it.]
     "#);
 }
 
@@ -182,8 +182,8 @@ async fn silence_before_and_within_a_reply() {
         );
     }
     insta::assert_snapshot!(lines.join("\n"), @"
-    Network: acme sent nothing for 1 s. [Send the prompt again; if it stays silent, choose another model with :Dcode model.]
-    Network: acme sent nothing for 1 s. [Send the prompt again; if it stays silent, choose another model with :Dcode model.]
+    Network: acme sent nothing for 1 s. [Send the prompt again; if it stays silent, choose another model with :Dcode model PROVIDER:MODEL.]
+    Network: acme sent nothing for 1 s. [Send the prompt again; if it stays silent, choose another model with :Dcode model PROVIDER:MODEL.]
     ");
 }
 
@@ -202,10 +202,10 @@ async fn a_bad_address_is_named_before_anything_is_sent() {
         bad(&|dial| drop(dial.headers.insert("bad name".into(), "x".into()))),
     ];
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    Config: The provider acme cannot be used: its base_url is not a URL (relative URL without a base). [Correct providers.acme, or choose another model with :Dcode model.]
-    Config: The provider acme cannot be used: its base_url must begin with http:// or https://. [Correct providers.acme, or choose another model with :Dcode model.]
-    Config: The provider acme cannot be used: the value of ACME_KEY holds a character that no key has. [Correct providers.acme, or choose another model with :Dcode model.]
-    Config: The provider acme cannot be used: the header "bad name" cannot be sent. [Correct providers.acme, or choose another model with :Dcode model.]
+    Config: The provider acme cannot be used: its base_url is not a URL (relative URL without a base). [Correct providers.acme, or choose another model with :Dcode model PROVIDER:MODEL.]
+    Config: The provider acme cannot be used: its base_url must begin with http:// or https://. [Correct providers.acme, or choose another model with :Dcode model PROVIDER:MODEL.]
+    Config: The provider acme cannot be used: the value of ACME_KEY holds a character that no key has. [Correct providers.acme, or choose another model with :Dcode model PROVIDER:MODEL.]
+    Config: The provider acme cannot be used: the header "bad name" cannot be sent. [Correct providers.acme, or choose another model with :Dcode model PROVIDER:MODEL.]
     "#);
 }
 

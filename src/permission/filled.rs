@@ -1,0 +1,281 @@
+//! What the shell would put in the place of `$NAME`, `${NAME…}` and `$(…)`, as far as the line says.
+//!
+//! The line's own assignments count, whatever their order: each value is one reading of the word. Of the
+//! environment only the home and the working directory are known.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::permission::ground::Ground;
+use crate::shell::command::{Analysis, Word, WordKind};
+
+/// Readings of one word at most.
+const MAX_READINGS: usize = 16;
+/// How deep values may hold variables.
+const MAX_DEPTH: usize = 4;
+
+/// The readings of a word.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filled {
+    /// With the values that are known; what is not known stands as written.
+    pub texts: Vec<String>,
+    /// The same with nothing in the place of what is not known: `.e${X}nv` may be `.env`. Empty when all is
+    /// known.
+    pub emptied: Vec<String>,
+    /// Whether it comes from a substitution, from an argument or from a value that the line computes.
+    pub computed: bool,
+    /// Whether a variable is in it that the line does not set.
+    pub foreign: bool,
+}
+
+/// The variables of a line.
+#[derive(Clone, Debug, Default)]
+pub struct Variables {
+    values: HashMap<String, Vec<Word>>,
+    home: Option<String>,
+    cwd: String,
+    top: String,
+}
+
+/// One expansion in a text.
+struct Expansion<'t> {
+    before: &'t str,
+    raw: &'t str,
+    after: &'t str,
+}
+
+impl Variables {
+    /// Those of a line, and the places that are known.
+    pub fn new(ground: &Ground, analysis: &Analysis) -> Self {
+        let mut values: HashMap<String, Vec<Word>> = HashMap::new();
+        for assignment in &analysis.variables {
+            values
+                .entry(assignment.name.clone())
+                .or_default()
+                .push(assignment.value.clone());
+        }
+        let text = |path: &Path| path.display().to_string();
+        let top = ground.cwd.ancestors().find(|folder| folder.join(".git").exists());
+        Self {
+            values,
+            home: ground.home.as_deref().map(text),
+            cwd: text(&ground.cwd),
+            top: text(top.unwrap_or(&ground.cwd)),
+        }
+    }
+
+    /// The readings of a word. A literal one has itself.
+    pub fn fill(&self, word: &Word) -> Filled {
+        if matches!(word.kind, WordKind::Variable | WordKind::Dynamic) {
+            self.text(&unquoted(&word.text), 0)
+        } else {
+            Filled {
+                texts: vec![word.text.clone()],
+                ..Filled::default()
+            }
+        }
+    }
+
+    fn text(&self, text: &str, depth: usize) -> Filled {
+        let mut filled = Filled::default();
+        let Some(found) = next_expansion(text).filter(|_| depth <= MAX_DEPTH) else {
+            filled.texts.push(text.to_owned());
+            return filled;
+        };
+        let (values, computed, foreign) = self.values(found.raw, depth);
+        let after = self.text(found.after, depth);
+        filled.computed = computed || after.computed;
+        filled.foreign = foreign || after.foreign;
+        let unknown = computed || foreign;
+        for value in values
+            .iter()
+            .map(String::as_str)
+            .chain(unknown.then_some(found.raw))
+        {
+            for rest in &after.texts {
+                push(&mut filled.texts, format!("{}{value}{rest}", found.before));
+            }
+        }
+        if unknown || !after.emptied.is_empty() {
+            let rests = if after.emptied.is_empty() {
+                &after.texts
+            } else {
+                &after.emptied
+            };
+            for value in values.iter().map(String::as_str).chain(unknown.then_some("")) {
+                for rest in rests {
+                    push(&mut filled.emptied, format!("{}{value}{rest}", found.before));
+                }
+            }
+        }
+        filled
+    }
+
+    /// The known values of one expansion; whether it may also be something computed, or of the environment.
+    fn values(&self, raw: &str, depth: usize) -> (Vec<String>, bool, bool) {
+        if let Some(command) = substitution(raw) {
+            return match command.split_whitespace().collect::<Vec<_>>().as_slice() {
+                ["pwd"] | ["pwd", "-P" | "-L"] => (vec![self.cwd.clone()], false, false),
+                ["git", "rev-parse", "--show-toplevel"] => (vec![self.top.clone()], false, false),
+                _ => (Vec::new(), true, false),
+            };
+        }
+        let inner = raw.trim_start_matches('$');
+        let inner = inner
+            .strip_prefix('{')
+            .and_then(|inner| inner.strip_suffix('}'))
+            .unwrap_or(inner);
+        let end = inner
+            .find(|char: char| !(char.is_ascii_alphanumeric() || char == '_'))
+            .unwrap_or(inner.len());
+        let (name, operator) = inner.split_at(end);
+        if name.is_empty() || name.starts_with(|char: char| char.is_ascii_digit()) {
+            // `$1`, `$@`, `$?`, `${#x}`
+            return (Vec::new(), true, false);
+        }
+        let mut values = Vec::new();
+        let mut computed = false;
+        let mut foreign = false;
+        match name {
+            "HOME" => values.extend(self.home.clone()),
+            "PWD" | "OLDPWD" => values.push(self.cwd.clone()),
+            _ => {}
+        }
+        match self.values.get(name) {
+            Some(words) => {
+                for word in words {
+                    let plain = !matches!(word.kind, WordKind::Variable | WordKind::Dynamic);
+                    if plain {
+                        push(&mut values, word.text.clone());
+                        // Unquoted it becomes several words.
+                        word.text
+                            .split_whitespace()
+                            .filter(|part| *part != word.text)
+                            .for_each(|part| push(&mut values, part.to_owned()));
+                        continue;
+                    }
+                    let value = self.text(&unquoted(&word.text), depth + 1);
+                    computed |= value.computed || depth >= MAX_DEPTH;
+                    foreign |= value.foreign;
+                    value.texts.into_iter().for_each(|text| push(&mut values, text));
+                }
+            }
+            None => foreign = values.is_empty(),
+        }
+        let plain = operator.trim_start_matches(':');
+        match plain.chars().next() {
+            None | Some('?') => {}
+            Some('-' | '=' | '+') => {
+                let other = self.text(plain.get(1..).unwrap_or_default(), depth + 1);
+                computed |= other.computed;
+                other.texts.into_iter().for_each(|text| push(&mut values, text));
+            }
+            // A part of the value, or another form of it.
+            Some(_) => computed = true,
+        }
+        (values, computed, foreign)
+    }
+}
+
+/// A word as written without its quotes.
+fn unquoted(text: &str) -> String {
+    text.replace("$'", "'")
+        .replace("$\"", "\"")
+        .replace(['"', '\'', '\\'], "")
+}
+
+fn push(texts: &mut Vec<String>, text: String) {
+    if texts.len() < MAX_READINGS && !texts.contains(&text) {
+        texts.push(text);
+    }
+}
+
+/// The command of `$(…)` or of backquotes.
+fn substitution(raw: &str) -> Option<&str> {
+    let parens = raw.strip_prefix("$(").and_then(|raw| raw.strip_suffix(')'));
+    parens.or_else(|| raw.strip_prefix('`').and_then(|raw| raw.strip_suffix('`')))
+}
+
+/// The first expansion of a text; its end is that of the brackets it opens.
+fn next_expansion(text: &str) -> Option<Expansion<'_>> {
+    let at = text.find(['$', '`'])?;
+    let (before, rest) = text.split_at(at);
+    let bytes = rest.as_bytes();
+    let closing = |open: u8, close: u8| {
+        let mut depth = 0_usize;
+        for (at, byte) in bytes.iter().enumerate() {
+            if *byte == open {
+                depth += 1;
+            } else if *byte == close {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+        }
+        bytes.len()
+    };
+    let name = |from: usize| {
+        rest.get(from..)
+            .unwrap_or_default()
+            .find(|char: char| !(char.is_ascii_alphanumeric() || char == '_'))
+            .map_or(rest.len(), |end| from + end)
+    };
+    let end = match (bytes.first(), bytes.get(1)) {
+        (Some(b'`'), _) => rest.get(1..)?.find('`').map_or(rest.len(), |end| end + 2),
+        (_, Some(b'{')) => closing(b'{', b'}'),
+        (_, Some(b'(')) => closing(b'(', b')'),
+        (_, Some(byte)) if byte.is_ascii_alphabetic() || *byte == b'_' => name(1),
+        (_, Some(byte)) if byte.is_ascii() => 2,
+        _ => 1,
+    };
+    let (raw, after) = (rest.get(..end)?, rest.get(end..)?);
+    Some(Expansion { before, raw, after })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::parse::analyze;
+
+    /// The readings of the last word of a line; `?` in front when it is computed.
+    fn last(line: &str) -> String {
+        let ground = Ground::new(Path::new("/w"), Some(Path::new("/h")), &[], &[]);
+        let analysis = analyze(line);
+        let command = analysis
+            .commands
+            .iter()
+            .rfind(|command| command.program.as_deref() == Some("p"));
+        let word = command.and_then(|command| command.words.last()).unwrap().clone();
+        let filled = Variables::new(&ground, &analysis).fill(&word);
+        format!(
+            "{}{}",
+            if filled.computed { "?" } else { "" },
+            filled.texts.join("|")
+        )
+    }
+
+    #[test]
+    fn the_lines_own_values_are_filled_in() {
+        for (line, expected) in [
+            ("d=.git; p $d", ".git"),
+            ("d=.git; p \"$d/x\"", ".git/x"),
+            ("a=.en; p ${a}v", ".env"),
+            ("d=a; d=b; p $d", "a|b"),
+            ("for d in a b; do p $d; done", "a|b"),
+            ("export d=a; p $d", "a"),
+            ("a=1; b=$a/2; p $b", "1/2"),
+            ("p ${HOME:?}/x", "/h/x"),
+            ("p $(pwd)", "/w"),
+            ("p `pwd`/x", "/w/x"),
+            ("p ${x:=.env}", ".env"),
+            ("p $X/y", "$X/y"),
+            ("p $(cat x)", "?$(cat x)"),
+            ("x=$(cat y); p $x", "?$(cat y)|$x"),
+            ("p $1", "?$1"),
+            ("p '$x'", "$x"),
+        ] {
+            assert_eq!(last(line), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The engine through its protocol: ops in, events out.
+
+use dcode::protocol::event::{Event, TurnEnd};
+use dcode::protocol::request::{Choice, Reply, Request};
+use dcode::protocol::tool::Outcome;
+use serde_json::{Value, json};
+
+use crate::model_server::Reply as Say;
+
+mod approvals;
+mod calls;
+mod contract;
+mod failures;
+mod faults;
+mod journal;
+mod laws;
+mod protocol;
+mod quitting;
+mod restore;
+mod sessions;
+mod stage;
+mod steps;
+
+use stage::{Answer, Stage};
+
+/// A reply of the model that makes calls, named `c0`, `c1` and so on.
+fn calls(calls: &[(&str, Value)]) -> Say {
+    let numbered = calls.iter().enumerate();
+    numbered
+        .fold(Say::new(), |reply, (at, (tool, args))| {
+            reply.tool_call(&format!("c{at}"), tool, args)
+        })
+        .done()
+}
+
+/// A reply of the model that makes one call.
+fn call(tool: &str, args: Value) -> Say {
+    calls(&[(tool, args)])
+}
+
+/// The person's answer to an approval.
+fn choice(decision: Choice) -> Reply {
+    Reply::Approval {
+        decision,
+        feedback: None,
+        args: None,
+    }
+}

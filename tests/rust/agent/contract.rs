@@ -1,0 +1,130 @@
+//! What every built-in tool owes the model.
+
+use std::collections::BTreeSet;
+
+use dcode::tools::registry::{ALIASES, canonical};
+
+use super::faults::core;
+use super::stage::Backdrop;
+use super::*;
+
+/// All names, in prompt order; what does not exist yet is left out.
+const ORDER: [&str; 18] = [
+    "read_file",
+    "write_file",
+    "edit_file",
+    "apply_patch",
+    "delete",
+    "ls",
+    "glob",
+    "grep",
+    "bash",
+    "git_diff",
+    "git_show",
+    "git_blame",
+    "git_log",
+    "todo_write",
+    "question",
+    "task",
+    "web_search",
+    "web_fetch",
+];
+
+/// Arguments that fit, one set a tool.
+fn example(tool: &str) -> Value {
+    match tool {
+        "read_file" => json!({"path": "a", "start_line": 1, "end_line": 2}),
+        "write_file" => json!({"path": "a", "content": "x"}),
+        "edit_file" => json!({"path": "a", "old_string": "x", "new_string": "y", "replace_all": true}),
+        "apply_patch" => json!({"patchText": "*** Begin Patch\n*** Add File: b\n+x\n*** End Patch"}),
+        "delete" => json!({"path": "a"}),
+        "glob" => json!({"pattern": "*.rs"}),
+        "grep" => json!({"pattern": "x"}),
+        "bash" => json!({"command": "ls", "timeout_ms": 5}),
+        "git_show" => json!({"ref": "HEAD"}),
+        "git_blame" => json!({"path": "a"}),
+        "todo_write" => json!({"todos": [{"subject": "s", "status": "in_progress"}]}),
+        "question" => json!({"questions": [{"question": "q?", "options": [{"label": "l"}]}]}),
+        "task" => json!({"description": "d", "prompt": "p", "agent": "general"}),
+        "web_search" => json!({"query": "q"}),
+        "web_fetch" => json!({"url": "https://example.invalid/"}),
+        _ => json!({}),
+    }
+}
+
+#[tokio::test]
+async fn tools_stand_in_the_order_of_the_prompt_and_once() {
+    let names = core(&Backdrop::new()).registry.names();
+    let expected: Vec<_> = ORDER
+        .into_iter()
+        .filter(|name| names.iter().any(|there| there == name))
+        .collect();
+    assert_eq!(names, expected);
+    assert!(names.len() >= 8);
+}
+
+#[tokio::test]
+async fn every_tool_is_described_and_takes_what_its_schema_says() {
+    let backdrop = Backdrop::new().file("a", "x\n");
+    let core = core(&backdrop);
+    for spec in core.registry.specs() {
+        let name = spec.name.as_str();
+        assert!(spec.description.len() > 40, "{name} is hardly described");
+        assert_eq!(spec.schema["type"], "object", "{name}");
+        let properties = spec.schema["properties"].as_object().unwrap();
+        let required = spec.schema["required"].as_array().cloned().unwrap_or_default();
+        let known: BTreeSet<_> = properties.keys().map(String::as_str).collect();
+        for required in required.iter().map(|name| name.as_str().unwrap()) {
+            assert!(known.contains(required), "{name}.{required}");
+        }
+        for (key, property) in properties {
+            assert!(
+                property["description"].is_string(),
+                "{name}.{key} says what it is"
+            );
+        }
+        // Providers take no references and no dialect.
+        let text = spec.schema.to_string();
+        assert!(
+            !text.contains("$ref") && !text.contains("$schema"),
+            "{name}: {text}"
+        );
+
+        let example = example(name);
+        for key in example.as_object().unwrap().keys() {
+            assert!(
+                known.contains(key.as_str()),
+                "{name}.{key} of the example is not in the schema"
+            );
+        }
+        let tool = core.registry.find(name).unwrap();
+        let prepared = tool.prepare(&example.to_string(), &core.cwd);
+        let prepared = prepared.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(!prepared.title.contains('\n'), "{name}: a title is one line");
+        if !required.is_empty() {
+            let error = tool.prepare("{}", &core.cwd).err().unwrap().to_string();
+            assert!(error.contains("missing field"), "{name}: {error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_spec_is_the_same_each_time() {
+    let backdrop = Backdrop::new();
+    assert_eq!(core(&backdrop).registry.specs(), core(&backdrop).registry.specs());
+}
+
+#[tokio::test]
+async fn aliases_are_names_too() {
+    let core = core(&Backdrop::new());
+    for (alias, name) in ALIASES {
+        assert_eq!(canonical(alias), name);
+        assert!(ORDER.contains(&name) && !ORDER.contains(&alias), "{alias}");
+        assert_eq!(
+            core.registry.find(alias).is_ok(),
+            core.registry.find(name).is_ok(),
+            "{alias}"
+        );
+    }
+    assert_eq!(core.registry.find("execute").unwrap().name(), "bash");
+}

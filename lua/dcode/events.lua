@@ -188,6 +188,9 @@ local function go_on()
   breath:start(0, 0, vim.schedule_wrap(M.drain))
 end
 
+--- Events that only go on with what is shown already.
+local STREAMED = { text_delta = true, reasoning_delta = true, tool_progress = true }
+
 --- Takes at most 64 events out of the engine's queue.
 function M.drain()
   planned = false
@@ -200,10 +203,15 @@ function M.drain()
     log.fault('poll', err)
     return
   end
+  local news = false
   for _, ev in ipairs(batch.events or {}) do
+    news = news or not STREAMED[ev.type]
     M.dispatch(ev)
   end
-  log.guard('state', require('dcode.status').update)
+  -- Text that streams changes nothing of the state, and comes a hundred times a second.
+  if news then
+    log.guard('state', require('dcode.status').update)
+  end
   if batch.more then
     go_on()
   end

@@ -65,6 +65,8 @@ async fn bench_first_prompt() {
                 let asked = Instant::now();
                 ask(&nvim, who, &model).await;
                 request[index].push(model.request(0).await.at - asked);
+                // The first delta comes when the chat stands: a model takes longer than a window.
+                assert!(nvim.lua::<bool>("vim.cmd.redraw() return true").await);
                 let sent = Instant::now();
                 first.go();
                 drawn[index].push(nvim.wait_for("Drawn.").await.drawn_at().unwrap() - sent);

@@ -9,6 +9,8 @@ local render = require('dcode.ui.chat_render')
 local float = require('dcode.ui.float')
 
 local FRAME_MS = 16
+--- The same for something new: the first words of a text, a call, a notice.
+local NEWS_MS = 2
 local ns = vim.api.nvim_create_namespace('dcode-chat')
 
 ---@type integer?
@@ -144,12 +146,13 @@ function M.flush()
   follow(wins)
 end
 
-local function plan()
+---@param streaming boolean more of a text that stands already; what is new is shown sooner
+local function plan(streaming)
   if planned then
     return
   end
   planned = true
-  local wait = FRAME_MS - (vim.uv.hrtime() / 1e6 - last_flush)
+  local wait = (streaming and FRAME_MS or NEWS_MS) - (vim.uv.hrtime() / 1e6 - last_flush)
   if wait <= 0 then
     return M.flush()
   end
@@ -189,7 +192,7 @@ local function changed(change)
     end
     dirty[change.index] = true
   end
-  plan()
+  plan(streaming)
 end
 
 --- Draws everything anew.

@@ -11,6 +11,10 @@ local float = require('dcode.ui.float')
 local FRAME_MS = 16
 --- The same for something new: the first words of a text, a call, a notice.
 local NEWS_MS = 2
+--- A last line of more bytes than this is not coloured while it grows.
+local LONG_LINE = 1000
+--- So long has nothing to be added before the colours come back.
+local QUIET_MS = 200
 local ns = vim.api.nvim_create_namespace('dcode-chat')
 
 ---@type integer?
@@ -27,6 +31,8 @@ local dirty = {}
 local last_flush, planned = 0, false
 ---@type uv.uv_timer_t?
 local timer
+---@type uv.uv_timer_t? while the colours are away
+local resting
 
 local width = 60
 
@@ -84,6 +90,63 @@ local function draw(index)
   mark(drawn, row)
 end
 
+local warm = false
+
+--- Loads what the first words of a reply would wait for: the parsers of Markdown and their queries.
+local function warm_up()
+  if warm then
+    return
+  end
+  warm = true
+  vim.schedule(function()
+    pcall(function()
+      vim.treesitter.get_string_parser('**a** `b`\n', 'markdown'):parse(true)
+      for _, lang in ipairs({ 'markdown', 'markdown_inline' }) do
+        vim.treesitter.query.get(lang, 'highlights')
+      end
+    end)
+  end)
+end
+
+--- Colours of Markdown, where they are cheap: 0.10 parses the whole text on every change.
+local function colour()
+  vim.treesitter.language.register('markdown', 'dcode-chat')
+  if vim.fn.has('nvim-0.11') == 1 and pcall(vim.treesitter.start, buf, 'markdown') then
+    return warm_up()
+  end
+  vim.bo[buf].syntax = 'markdown'
+  -- It takes the underscore in the name of a tool for a mistake.
+  vim.api.nvim_buf_call(buf, function()
+    vim.cmd('silent! syntax clear markdownError')
+  end)
+end
+
+--- Takes the colours away while a long line grows: each piece would have the whole line parsed again.
+--- They come back when nothing has been added to it for a while.
+---@param length integer bytes of the last line
+local function rest_colours(length)
+  if length > LONG_LINE and not resting then
+    resting = assert(vim.uv.new_timer())
+    pcall(vim.treesitter.stop, buf)
+    vim.bo[buf].syntax = ''
+  end
+  if resting then
+    resting:start(
+      QUIET_MS,
+      0,
+      vim.schedule_wrap(function()
+        if resting then
+          resting:close()
+          resting = nil
+          if alive() then
+            require('dcode.log').guard('chat', colour)
+          end
+        end
+      end)
+    )
+  end
+end
+
 ---@param text string
 local function append(text)
   local lines = render.split(text)
@@ -93,6 +156,7 @@ local function append(text)
   vim.api.nvim_buf_set_text(buf, row, col, row, col, lines)
   vim.bo[buf].modifiable = false
   counts[#counts] = counts[#counts] + #lines - 1
+  rest_colours(#lines[#lines] + (#lines == 1 and col or 0))
 end
 
 --- Windows that show the end and shall go on showing it.
@@ -224,18 +288,6 @@ function M.resize(cells)
       redraw()
       follow(wins)
     end
-  end
-end
-
---- Colours of Markdown, where they are cheap: 0.10 parses the whole text on every change.
-local function colour()
-  vim.treesitter.language.register('markdown', 'dcode-chat')
-  if vim.fn.has('nvim-0.11') == 0 or not pcall(vim.treesitter.start, buf, 'markdown') then
-    vim.bo[buf].syntax = 'markdown'
-    -- It takes the underscore in the name of a tool for a mistake.
-    vim.api.nvim_buf_call(buf, function()
-      vim.cmd('silent! syntax clear markdownError')
-    end)
   end
 end
 

@@ -63,7 +63,7 @@ pub struct Ground {
     inside: Vec<PathBuf>,
     /// Of these, the folders in which writing runs unasked. The working directory is none of them when it is
     /// a home, `/` or a folder that holds the home: what lies there is not a project.
-    workplaces: Vec<PathBuf>,
+    work_folders: Vec<PathBuf>,
     /// Folders of start-up files and of the programs of `PATH`.
     started: Vec<PathBuf>,
     /// Git folders of the working directory, also where `.git` is a file that names one.
@@ -88,7 +88,7 @@ impl Ground {
             || is_home(home.as_deref(), &cwd)
             || home.as_deref().is_some_and(|home| home.starts_with(&cwd));
         let inside: Vec<PathBuf> = std::iter::once(cwd.clone()).chain(allowed.clone()).collect();
-        let workplaces = if is_wide { allowed } else { inside.clone() };
+        let work_folders = if is_wide { allowed } else { inside.clone() };
         let path = std::env::var_os("PATH").unwrap_or_default();
         let programs = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
         let of_home = home
@@ -104,7 +104,7 @@ impl Ground {
             cwd,
             home,
             inside,
-            workplaces,
+            work_folders,
             started,
             git_dirs,
             protected: guarded,
@@ -130,15 +130,15 @@ impl Ground {
 
     /// Whether writing this real path runs unasked as far as its place is concerned: it lies in the working
     /// directory, if that is no home, or in a folder that the person added.
-    pub fn is_workplace(&self, path: &Path) -> bool {
-        self.workplaces.iter().any(|folder| is_inside(folder, path))
+    pub fn is_work_folder(&self, path: &Path) -> bool {
+        self.work_folders.iter().any(|folder| is_inside(folder, path))
     }
 
     /// Whether a path lies in a folder whose files are run, or read at the start of programs, such as
     /// `~/.config` or one of `PATH`. One who works within such a folder means it.
     pub fn is_started(&self, path: &Path) -> bool {
         let within = |folder: &PathBuf| {
-            self.workplaces
+            self.work_folders
                 .iter()
                 .any(|place| place != folder && place.starts_with(folder))
         };

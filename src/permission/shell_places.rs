@@ -49,7 +49,8 @@ pub(super) fn beyond(
     let ground = naming.ground();
     let meets = |named: &Named| {
         named.paths().into_iter().any(|path| {
-            ground.is_git(path) || (counts_outside && !ground.is_workplace(path) && !path.starts_with("/dev"))
+            ground.is_git(path)
+                || (counts_outside && !ground.is_work_folder(path) && !path.starts_with("/dev"))
         })
     };
     let words = arguments.iter().enumerate();

@@ -108,7 +108,7 @@ pub fn write(ground: &Ground, secrets: &Secrets, target: &Target, explicitly_all
         )
         .for_session(key());
     }
-    if ground.is_workplace(&target.real) {
+    if ground.is_work_folder(&target.real) {
         return Finding::allow(
             LAYER,
             "writing inside the working directory runs unasked",

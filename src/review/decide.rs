@@ -108,6 +108,7 @@ impl State {
             text: after.text(crlf),
             remove_file,
             hunks,
+            whole: None,
         }
     }
 
@@ -205,6 +206,7 @@ impl State {
             final_newline: self.eol_change().filter(|_| self.reaches_end(region)),
             file: self.existence(),
             at_end,
+            whole: None,
         }
     }
 
@@ -224,6 +226,7 @@ impl State {
             final_newline: self.eol_change(),
             file: self.existence(),
             at_end: false,
+            whole: None,
         }
     }
 

@@ -57,3 +57,16 @@ plug('prev', 'n', 'previous hunk')
 plug('mode', 'ni', 'next permission mode')
 plug('answer', 'n', 'go to the open question')
 plug('chat', 'n', 'open or close the chat')
+
+-- What waited when the last Neovim ended is offered. A look at a folder; nothing is loaded when
+-- nothing waits.
+vim.api.nvim_create_autocmd('UIEnter', {
+  once = true,
+  group = vim.api.nvim_create_augroup('dcode_start', {}),
+  desc = 'dcode: offer what waits from an earlier session',
+  callback = vim.schedule_wrap(function()
+    if vim.uv.fs_stat(vim.fn.stdpath('state') .. '/dcode/waiting') then
+      require('dcode.resume').look()
+    end
+  end),
+})

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::context;
 use crate::agent::core::Core;
+use crate::agent::feedback;
 use crate::agent::loop_guard::{LoopGuard, Verdict};
 use crate::agent::step;
 use crate::protocol::event::{Event, TurnEnd, Usage};
@@ -81,8 +82,21 @@ enum Cut {
 
 /// Runs a turn until the model has nothing more to do, or something ends it.
 pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationToken) -> Ended {
-    let text = context::user_text(&prompt.text, &prompt.context, &core.take_notes(), &core.cwd);
+    let ended = converse(core, prompt, cancel).await;
+    // Not after a stop: nobody answers for the buffers then.
+    if !cancel.is_cancelled() {
+        feedback::remember(core).await;
+    }
+    ended
+}
+
+async fn converse(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationToken) -> Ended {
+    let mut notes = core.take_notes();
+    notes.extend(feedback::own_edits(core).await);
+    feedback::look_around(core).await;
+    let text = context::user_text(&prompt.text, &prompt.context, &notes, &core.cwd);
     append(core, |history| Some(history.push_user(text).clone()));
+    core.dispatcher.effects.prepare();
     let mut guard = LoopGuard::default();
     let mut said = String::new();
     let limit = core.config.limits.max_steps;
@@ -133,7 +147,13 @@ pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationTok
                     .to_owned()
             })
         };
-        let results = step::run_calls(core, prompt.turn, step, &reply.calls, &skip, cancel).await;
+        let mut results = step::run_calls(core, prompt.turn, step, &reply.calls, &skip, cancel).await;
+        let changed = core.snapshots.touched(step).into_iter().map(|(path, ..)| path);
+        if let Some(news) = feedback::diagnostics(core, changed.collect()).await
+            && let Some(last) = results.last_mut()
+        {
+            last.text = format!("{}\n\n[{news}]", last.text.trim_end());
+        }
         append(core, |history| Some(history.push_results(results).clone()));
         if cancel.is_cancelled() {
             return Ended::new(TurnEnd::Interrupted, said);

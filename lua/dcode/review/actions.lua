@@ -217,6 +217,8 @@ function M.reject(what)
       if not ok then
         return nil, message
       end
+      -- Only now: the agent hears of what is done.
+      lib.review({ action = 'rejected', path = file.path, hunks = file.told })
     end
   end
   if answer.count == 0 then

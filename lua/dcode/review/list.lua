@@ -4,6 +4,11 @@ local M = {}
 ---@param hunk dcode.Hunk
 ---@return string
 local function words(hunk)
+  if hunk.whole and hunk.whole.kind == 'mode' then
+    return ('mode %s, was %s'):format(hunk.whole.to, hunk.whole.from)
+  elseif hunk.whole then
+    return ('%s, not text'):format(hunk.file or 'changed')
+  end
   local first = hunk.added[1] or hunk.removed[1] or ''
   local kind = hunk.file == 'created' and 'new file '
     or hunk.file == 'deleted' and 'file deleted '

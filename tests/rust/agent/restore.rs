@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dcode::protocol::op::Op;
+use dcode::protocol::op::{HunkOutcome, Op};
 use dcode::review::Hunk;
 
 use super::stage::Backdrop;
@@ -24,7 +24,7 @@ fn hunks(stage: &Stage, name: &str) -> Vec<Hunk> {
 }
 
 fn undo(stage: &mut Stage, steps: Option<u32>) -> (bool, String, Vec<PathBuf>) {
-    stage.restore(Op::Undo { steps })
+    stage.restore(Op::undo(steps))
 }
 
 #[test]
@@ -163,8 +163,13 @@ fn the_model_hears_of_an_undo() {
     undo(&mut stage, None);
     stage.submit(Op::Reviewed {
         path: stage.path("a"),
-        accepted: 1,
-        rejected: 2,
+        hunks: [(1, true), (3, false), (5, false)]
+            .map(|(line, accepted)| HunkOutcome {
+                line,
+                text: "x".into(),
+                accepted,
+            })
+            .to_vec(),
     });
     stage.turn("two", [Say::say("fine")]);
     let request = stage.backdrop.model.requests().pop().unwrap();
@@ -173,7 +178,7 @@ fn the_model_hears_of_an_undo() {
         text,
         "[The person undid your last 1 step: a as before.]\n\
          [The person accepted 1 hunk of a.]\n\
-         [The person rejected 2 hunks of a: the old text stands.]\n\ntwo"
+         [The person rejected 2 hunks of a: the old text stands. (line 3 `x`; line 5 `x`)]\n\ntwo"
     );
     stage.turn("three", [Say::say("fine")]);
     let request = stage.backdrop.model.requests().pop().unwrap();

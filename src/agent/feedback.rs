@@ -1,5 +1,5 @@
-//! What the model hears of what became of its work: decided hunks, the person's words on them, the person's
-//! own edits, and what a language server has found since.
+//! What the model hears of what became of its work: decided hunks, the person's own edits, and what a
+//! language server has found since.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -28,7 +28,6 @@ const DIAGNOSTICS: usize = 10;
 #[derive(Debug, Default)]
 pub struct Feedback {
     decided: BTreeMap<PathBuf, Vec<HunkOutcome>>,
-    comments: Vec<String>,
     /// The texts of the files that the model knows, at the end of the last turn.
     left: BTreeMap<PathBuf, Arc<str>>,
     /// What was found before, so that only what is new is told; lines move, so they do not count.
@@ -41,24 +40,12 @@ impl Feedback {
         self.decided.entry(path).or_default().extend(hunks);
     }
 
-    /// The person says something about lines of a file.
-    pub fn comment(&mut self, path: &Path, hunk: &HunkOutcome, words: &str, cwd: &Path) {
-        let shown = path.strip_prefix(cwd).unwrap_or(path).display();
-        self.comments.push(format!(
-            "The person says about your change in {shown}, line {}{}: {words}",
-            hunk.line,
-            quoted(&hunk.text)
-        ));
-    }
-
-    /// The notes on decisions and comments, taken.
+    /// The notes on decisions, taken.
     pub fn take(&mut self, cwd: &Path) -> Vec<String> {
-        let mut notes: Vec<String> = std::mem::take(&mut self.decided)
+        std::mem::take(&mut self.decided)
             .into_iter()
             .flat_map(|(path, hunks)| outcome(path.strip_prefix(cwd).unwrap_or(&path), &hunks))
-            .collect();
-        notes.append(&mut self.comments);
-        notes
+            .collect()
     }
 
     /// Of all that was found in the `asked` files (`None` = in all) only what is new; it counts as told from
@@ -264,13 +251,11 @@ mod tests {
             path.clone(),
             vec![hunk(9, "  let `y` = 2;", false), hunk(20, "", false)],
         );
-        feedback.comment(&path, &hunk(9, "let y = 2;", false), "use a constant", cwd);
         assert_eq!(
             feedback.take(cwd),
             [
                 "The person accepted 1 hunk of src/a.rs.",
                 "The person rejected 2 hunks of src/a.rs: the old text stands. (line 9 `let 'y' = 2;`; line 20)",
-                "The person says about your change in src/a.rs, line 9 `let y = 2;`: use a constant",
             ]
         );
         assert_eq!(feedback.take(cwd), Vec::<String>::new());

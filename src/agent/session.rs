@@ -157,9 +157,6 @@ impl Session {
             Op::Resume { session } => self.resume(session),
             Op::Redo => self.start_restore(|core| async move { undo::redo(&core).await }),
             Op::Reviewed { path, hunks } => self.core.feedback().decided(path, hunks),
-            Op::Comment { path, hunk, text } => {
-                self.core.feedback().comment(&path, &hunk, &text, &self.core.cwd);
-            }
             Op::Reject { path, hunk } => self.reject(path, hunk),
             Op::BringBack { path } => self.bring_back(path),
             Op::SetMode { mode } => self.set_mode(&mode),

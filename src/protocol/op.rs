@@ -82,15 +82,6 @@ pub enum Op {
         /// What became of each.
         hunks: Vec<HunkOutcome>,
     },
-    /// The person says something about a hunk; the model hears of it with the next prompt.
-    Comment {
-        /// The file.
-        path: PathBuf,
-        /// Where it stands: `accepted` does not matter.
-        hunk: HunkOutcome,
-        /// The person's words.
-        text: String,
-    },
     /// Reject hunks of a file that no buffer holds; a buffer's are rejected by the editor.
     Reject {
         /// The file.

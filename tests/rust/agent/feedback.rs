@@ -1,6 +1,6 @@
 //! What the model hears of what became of its work.
 
-use dcode::protocol::op::{HunkOutcome, Op};
+use dcode::protocol::op::Op;
 use dcode::protocol::request::Diagnostic;
 
 use super::stage::{self, Backdrop};
@@ -31,25 +31,6 @@ fn edits_of_the_person_since_the_last_turn_are_shown_once() {
          3\n+mine\n```]\n\nnext"
     );
     assert_eq!(last_prompt(&mut stage), "next");
-}
-
-#[test]
-fn words_of_the_person_on_a_hunk_are_told() {
-    let mut stage = Backdrop::new().file("a", "1\n2\n3\n").start();
-    edit(&mut stage);
-    stage.submit(Op::Comment {
-        path: stage.path("a"),
-        hunk: HunkOutcome {
-            line: 2,
-            text: "two".into(),
-            accepted: false,
-        },
-        text: "spell it 2".into(),
-    });
-    assert_eq!(
-        last_prompt(&mut stage),
-        "[The person says about your change in a, line 2 `two`: spell it 2]\n\nnext"
-    );
 }
 
 #[test]

@@ -73,7 +73,6 @@ fn ops() {
         Resume,
         Redo,
         Reviewed,
-        Comment,
         Reject,
         BringBack,
         SetMode,
@@ -140,12 +139,7 @@ fn ops() {
         Op::Redo,
         Op::Reviewed {
             path: path.into(),
-            hunks: vec![outcome.clone()],
-        },
-        Op::Comment {
-            path: path.into(),
-            hunk: outcome,
-            text: "why?".into(),
+            hunks: vec![outcome],
         },
         Op::Reject {
             path: path.into(),

@@ -357,3 +357,18 @@ fn what_a_redo_brings_again_waits_for_review_again() {
     assert!(stage.restore(Op::Redo).0);
     assert_eq!((pending(&stage), stage.disk("a").unwrap()), (1, "2\n".into()));
 }
+
+#[test]
+fn a_created_file_that_was_rejected_can_be_written_again() {
+    let mut stage = Stage::new();
+    let path = stage.path("made");
+    stage.turn("one", [calls(&[write("made", "text\n")]), Say::say("done")]);
+    // As the editor does it: the buffer is emptied, the file goes.
+    stage.editor.load(&path, "\n", false);
+    std::fs::remove_file(&path).unwrap();
+    stage.turn("two", [calls(&[write("made", "again\n")]), Say::say("done")]);
+    let told = stage.last_done().text;
+    assert!(told.contains("was removed since you read it"), "{told}");
+    stage.turn("three", [calls(&[write("made", "again\n")]), Say::say("done")]);
+    assert_eq!(stage.editor.text(&path), "again\n");
+}

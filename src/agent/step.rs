@@ -161,6 +161,14 @@ fn context(core: &Arc<Core>, call: &ToolCall, cancel: &CancellationToken) -> Too
     }
 }
 
+/// Whether one of the calls may change files.
+pub fn may_change(core: &Core, calls: &[ToolCall]) -> bool {
+    let class = |call: &ToolCall| core.registry.find(&call.name).map(|tool| tool.class());
+    calls
+        .iter()
+        .any(|call| matches!(class(call), Ok(ToolClass::Mutate | ToolClass::Execute)))
+}
+
 fn is_read(core: &Core, call: &ToolCall) -> bool {
     core.registry
         .find(&call.name)

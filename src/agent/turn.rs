@@ -93,12 +93,12 @@ pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationTok
 async fn converse(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationToken) -> Ended {
     let mut notes = core.take_notes();
     notes.extend(feedback::own_edits(core).await);
-    feedback::look_around(core).await;
     let text = context::user_text(&prompt.text, &prompt.context, &notes, &core.cwd);
     append(core, |history| Some(history.push_user(text).clone()));
     core.dispatcher.effects.prepare();
     let mut guard = LoopGuard::default();
     let mut said = String::new();
+    let mut looked = false;
     let limit = core.config.limits.max_steps;
     for _ in 0..limit {
         let step = core.next_step();
@@ -147,6 +147,13 @@ async fn converse(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationToken) 
                     .to_owned()
             })
         };
+        if !looked && step::may_change(core, &reply.calls) {
+            looked = true;
+            tokio::select! {
+                () = feedback::look_around(core) => {}
+                () = cancel.cancelled() => {}
+            }
+        }
         let mut results = step::run_calls(core, prompt.turn, step, &reply.calls, &skip, cancel).await;
         let changed = core.snapshots.touched(step).into_iter().map(|(path, ..)| path);
         if let Some(news) = feedback::diagnostics(core, changed.collect()).await

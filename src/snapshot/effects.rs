@@ -206,7 +206,12 @@ impl Known {
                 None => Some(Disk::Absent {
                     missing: old.missing_above(&path, root),
                 }),
-                Some(row) => self.old(store, &path, &row.stat)?,
+                Some(row) => match &row.target {
+                    Some(target) => Some(Disk::Link {
+                        target: target.clone(),
+                    }),
+                    None => self.old(store, &path, &row.stat)?,
+                },
             };
             let after = match new.rows.get(&path) {
                 None => Some(Disk::Absent { missing: Vec::new() }),

@@ -68,6 +68,8 @@ pub(super) struct Row {
     pub(super) stat: Stat,
     /// Its content, where the stamp alone does not vouch for it.
     young: Option<ContentHash>,
+    /// What it says, of a link.
+    pub(super) target: Option<PathBuf>,
 }
 
 /// All entries of a tree at a time.
@@ -132,6 +134,7 @@ impl Row {
         Self {
             stat,
             young: unsure.then(|| hash(path)).flatten(),
+            target: stat.link.then(|| std::fs::read_link(path).ok()).flatten(),
         }
     }
 

@@ -143,7 +143,9 @@ impl Dispatcher {
         let facts = facts(tool, &prepared);
         let human = self.human.present();
         let verdict = blocking(|| self.gate.decide(&facts, human));
-        let unsaved = if tool.class() == ToolClass::Execute && verdict.decision != Decision::Deny {
+        // Where somebody is there and nothing is asked, nothing can be offered either.
+        let matters = verdict.decision == Decision::Ask || (verdict.decision == Decision::Allow && !human);
+        let unsaved = if tool.class() == ToolClass::Execute && matters {
             self.unsaved().await
         } else {
             Vec::new()

@@ -15,7 +15,7 @@ use crate::agent::core::Core;
 use crate::agent::setup::Blueprint;
 use crate::agent::turn::{self, Ended, Prompt};
 use crate::agent::undo;
-use crate::agent::{reject, reopen, timeline};
+use crate::agent::{feedback, reject, reopen, timeline};
 use crate::config::mode::Mode;
 use crate::host::scope;
 use crate::protocol::event::{Event, Level, TurnEnd};
@@ -188,7 +188,13 @@ impl Session {
         self.core.turn_begins(turn, &prompt.text);
         let cancel = self.root.child_token();
         let (core, token) = (Arc::clone(&self.core), cancel.clone());
-        let task = tokio::spawn(async move { Done::Turn(turn::run_turn(&core, prompt, &token).await) });
+        let task = tokio::spawn(async move {
+            let ended = turn::run_turn(&core, prompt, &token).await;
+            core.log.turn_finished(turn, ended.reason);
+            // Who hears of the end of a turn finds it in the journal.
+            core.log.flushed().await;
+            Done::Turn(ended)
+        });
         self.running = Some(Running {
             turn: Some(turn),
             cancel,
@@ -203,19 +209,33 @@ impl Session {
         };
         self.core.status.running(false);
         match (ended, running.turn) {
-            (Ok(Done::Turn(ended)), Some(turn)) => self.finish_turn(turn, ended),
+            (Ok(Done::Turn(ended)), Some(turn)) => {
+                self.finish_turn(turn, ended);
+                self.remember();
+            }
             (Ok(Done::Restore(restored)), _) => self.core.events.push(restored),
             (_, Some(turn)) => {
                 turn::mend(&self.core);
-                self.finish_turn(turn, Ended::fault());
+                let ended = Ended::fault();
+                self.core.log.turn_finished(turn, ended.reason);
+                self.finish_turn(turn, ended);
             }
             (_, None) => self.restored_nothing("The undo failed by a fault of its own; see :Dcode log."),
         }
         self.start_next();
     }
 
+    /// Remembers what the files hold that the model knows, beside everything else.
+    fn remember(&self) {
+        let core = Arc::clone(&self.core);
+        let scope = self.core.scope(self.root.child_token());
+        self.beside.spawn(scope::within(
+            scope,
+            async move { feedback::remember(&core).await },
+        ));
+    }
+
     fn finish_turn(&self, turn: TurnId, ended: Ended) {
-        self.core.log.turn_finished(turn, ended.reason);
         let Ended {
             reason,
             text,
@@ -246,6 +266,7 @@ impl Session {
                 text: String::new(),
                 message: None,
             };
+            self.core.log.turn_finished(prompt.turn, ended.reason);
             self.finish_turn(prompt.turn, ended);
         }
     }

@@ -20,8 +20,8 @@ use crate::protocol::ids::{SessionId, StepIx, TurnId};
 use crate::protocol::message::Message;
 use crate::review::SharedBook;
 
-/// How long the end of a session waits for its journal: quitting must not hang on a slow disk.
-const CLOSE: Duration = Duration::from_millis(150);
+/// How long the end of a session waits for its journal. Quitting has a shorter limit of its own.
+const CLOSE: Duration = Duration::from_secs(5);
 
 /// What a session's journal is about and where it lies.
 pub struct LogSetup {
@@ -109,6 +109,7 @@ impl SessionLog {
 
     /// Steps were taken back.
     pub fn undone(&self, steps: &[StepIx]) {
+        self.send(Job::KeepReview);
         for step in steps {
             self.write(Record::StepUndone { step: *step });
         }
@@ -116,6 +117,7 @@ impl SessionLog {
 
     /// Steps were put back.
     pub fn redone(&self, steps: &[StepIx]) {
+        self.send(Job::KeepReview);
         for step in steps {
             self.write(Record::StepRedone { step: *step });
         }

@@ -10,6 +10,7 @@ use crate::agent::core::Core;
 use crate::agent::feedback;
 use crate::agent::loop_guard::{LoopGuard, Verdict};
 use crate::agent::step;
+use crate::host::scope;
 use crate::protocol::event::{Event, TurnEnd, Usage};
 use crate::protocol::ids::{CallId, StepIx, TurnId};
 use crate::protocol::message::{ToolCall, ToolResult};
@@ -82,17 +83,10 @@ enum Cut {
 
 /// Runs a turn until the model has nothing more to do, or something ends it.
 pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationToken) -> Ended {
-    let ended = converse(core, prompt, cancel).await;
-    // Not after a stop: nobody answers for the buffers then.
-    if !cancel.is_cancelled() {
-        feedback::remember(core).await;
-    }
-    ended
-}
-
-async fn converse(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationToken) -> Ended {
     let mut notes = core.take_notes();
-    notes.extend(feedback::own_edits(core).await);
+    // What is asked of the editor ends with the turn.
+    let scope = || core.scope(cancel.clone());
+    notes.extend(scope::within(scope(), feedback::own_edits(core)).await);
     let text = context::user_text(&prompt.text, &prompt.context, &notes, &core.cwd);
     append(core, |history| Some(history.push_user(text).clone()));
     core.dispatcher.effects.prepare();
@@ -149,14 +143,11 @@ async fn converse(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationToken) 
         };
         if !looked && step::may_change(core, &reply.calls) {
             looked = true;
-            tokio::select! {
-                () = feedback::look_around(core) => {}
-                () = cancel.cancelled() => {}
-            }
+            scope::within(scope(), feedback::look_around(core)).await;
         }
         let mut results = step::run_calls(core, prompt.turn, step, &reply.calls, &skip, cancel).await;
         let changed = core.snapshots.touched(step).into_iter().map(|(path, ..)| path);
-        if let Some(news) = feedback::diagnostics(core, changed.collect()).await
+        if let Some(news) = scope::within(scope(), feedback::diagnostics(core, changed.collect())).await
             && let Some(last) = results.last_mut()
         {
             last.text = format!("{}\n\n[{news}]", last.text.trim_end());

@@ -91,7 +91,7 @@ fn a_binary_file_and_permission_bits_wait_and_are_rejected_as_a_whole() {
         [
             r#"bin {"kind":"binary"}"#,
             r#"made {"kind":"binary"}"#,
-            r#"run {"from":"644","kind":"mode","to":"755"}"#
+            r#"run {"kind":"mode","from":"644","to":"755"}"#
         ]
     );
     // The person touched one of them: it stays.

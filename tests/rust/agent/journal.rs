@@ -82,7 +82,9 @@ fn a_run_is_recorded_whole_and_in_order() {
     tool: result x false
     assistant: text done
     {"type":"turn_finished","turn":1,"reason":"done"}
+    settled a
     {"type":"step_undone","step":1}
+    waits a
     {"type":"step_redone","step":1}
     {"type":"mode_changed","mode":"manual"}
     "#);

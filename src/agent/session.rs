@@ -35,7 +35,7 @@ struct Running {
 enum Done {
     Turn(Ended),
     /// [`Event::Restored`].
-    Restore(Event),
+    Restore(Box<Event>),
 }
 
 /// A session at work.
@@ -213,7 +213,7 @@ impl Session {
                 self.finish_turn(turn, ended);
                 self.remember();
             }
-            (Ok(Done::Restore(restored)), _) => self.core.events.push(restored),
+            (Ok(Done::Restore(restored)), _) => self.core.events.push(*restored),
             (_, Some(turn)) => {
                 turn::mend(&self.core);
                 let ended = Ended::fault();
@@ -299,7 +299,7 @@ impl Session {
         let cancel = self.root.child_token();
         let scope = self.core.scope(cancel.clone());
         let work = scope::within(scope, work(Arc::clone(&self.core)));
-        let task = tokio::spawn(async move { Done::Restore(work.await) });
+        let task = tokio::spawn(async move { Done::Restore(Box::new(work.await)) });
         self.running = Some(Running {
             turn: None,
             cancel,

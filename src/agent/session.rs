@@ -239,10 +239,8 @@ impl Session {
     fn remember(&mut self) {
         let core = Arc::clone(&self.core);
         let scope = self.core.scope(self.root.child_token());
-        self.beside.spawn(scope::within(
-            scope,
-            async move { feedback::remember(&core).await },
-        ));
+        let work = scope::within(scope, async move { feedback::remember(&core).await });
+        self.remembered = Some(self.beside.spawn(work));
     }
 
     fn finish_turn(&self, turn: TurnId, ended: Ended) {

@@ -104,7 +104,8 @@ local function save(paths)
       end
     end
   end
-  return { kind = 'saved', failed = failed }
+  -- An empty table is no list to the library.
+  return { kind = 'saved', failed = #failed > 0 and failed or nil }
 end
 
 --- Answers a request that concerns buffers. The library reads their text itself.

@@ -78,7 +78,8 @@ function M.get(paths, done)
         collect(buf, found)
       end
     end
-    done({ kind = 'diagnostics', found = found })
+    -- An empty table is no list to the library.
+    done({ kind = 'diagnostics', found = #found > 0 and found or nil })
   end
   local waits = paths and vim.iter(bufs):any(looked_at)
   if not waits then

@@ -205,11 +205,13 @@ pub enum Reply {
     /// To [`Request::Diagnostics`].
     Diagnostics {
         /// In no order.
+        #[serde(default)]
         found: Vec<Diagnostic>,
     },
     /// To [`Request::SaveBuffers`].
     Saved {
         /// Those that could not be written.
+        #[serde(default)]
         failed: Vec<NotSaved>,
     },
     /// To [`Request::ReadBuffer`] or [`Request::ApplyEdits`], when nothing was changed.

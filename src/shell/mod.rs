@@ -19,6 +19,7 @@ mod expansions;
 mod family;
 mod gate;
 mod globals;
+mod hidden;
 mod output;
 pub mod parse;
 mod pattern;

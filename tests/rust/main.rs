@@ -55,6 +55,8 @@ mod search;
 mod search_speed;
 // Judging shell lines: the tables of tests/fixtures/shell, and properties.
 mod shell;
+// The analyser of shell lines against real shells in a jail.
+mod shell_oracle;
 // Running shell lines: output, limits, signals, nothing left behind.
 mod shell_run;
 // Snapshots on a real disk: capture, undo, redo, links, places, pruning.

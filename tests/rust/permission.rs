@@ -716,3 +716,25 @@ proptest! {
         prop_assert_eq!(decide(&gate, "write_file", path).decision, Decision::Deny);
     }
 }
+
+/// The lines of a table that are expected to be decided in one of these ways.
+fn expected(name: &str, decisions: &[&str]) -> usize {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/permission")
+        .join(name);
+    let text = std::fs::read_to_string(path).unwrap();
+    let cases: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with(['#', '@']))
+        .collect();
+    let fit = |line: &&&str| decisions.iter().any(|decision| line.starts_with(decision));
+    assert_eq!(cases.iter().filter(fit).count(), cases.len(), "{name}");
+    cases.len()
+}
+
+/// `tables` runs them; here only that no trick may be written down as allowed, and nothing harmless as asked.
+#[test]
+fn the_tables_of_tricks_and_of_harmless_commands_are_large() {
+    assert!(expected("attacks.txt", &["ask bash ", "deny:hard bash "]) >= 500);
+    assert!(expected("harmless.txt", &["allow bash "]) >= 150);
+}

@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 TOOLS := .deps/lua-tools
 LUA := lua plugin scripts tests/lua tests/e2e tests/fixtures/demo
 
-.PHONY: help demo build test test-rust test-lua test-e2e lint lint-rust lint-lua lint-docs abi fmt bench \
+.PHONY: help demo build test test-rust faults test-lua test-e2e lint lint-rust lint-lua lint-docs abi fmt bench \
 	install-cli nvims clean
 
 help: ## what there is
@@ -22,8 +22,12 @@ test: build nvims test-rust test-lua test-e2e ## everything, on Neovim 0.10, 0.1
 # Built without the glue to Neovim, with which an executable does not link. That leaves a library
 # without glue in target/debug; what Neovim loads is the one in target/release.
 test-rust: ## the engine's tests
+	@scripts/get-patch-peer.sh
 	$(CARGO) test --no-default-features --lib --test rust
 	$(CARGO) test --no-default-features --doc
+
+faults: ## a patch that breaks off at every single system call (needs strace; minutes)
+	DCODE_EVERY_CALL=1 $(CARGO) test --no-default-features --test rust broken_off -- --nocapture
 
 test-lua: ## the Lua units, on each Neovim
 	scripts/on-each-nvim.sh --clean -l tests/lua/run.lua
@@ -61,6 +65,7 @@ fmt: ## format Rust and Lua
 bench: build ## how long a person waits, beside a plain-Lua floor
 	DCODE_NVIMS=$$(scripts/get-nvim.sh paths) \
 		$(CARGO) test --no-default-features --test e2e -- --ignored --nocapture --test-threads=1 bench
+	$(CARGO) test --release --no-default-features --test rust -- --ignored --nocapture --test-threads=1 speed
 
 install-cli: build ## the command `dcode` into PREFIX/bin
 	@mkdir -p "$(PREFIX)/bin"

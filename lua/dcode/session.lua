@@ -99,6 +99,21 @@ function M.submit(op)
   return native.submit(op)
 end
 
+--- Whole files in or out; starts the engine if need be.
+---@param what 'upload_files'|'download_files'
+---@param list table
+---@return table? answers, string? message
+function M.transfer(what, list)
+  if type(list) ~= 'table' then
+    return nil, what .. '() takes a list.'
+  end
+  local native, why = M.ensure()
+  if not native then
+    return nil, why
+  end
+  return native[what](list)
+end
+
 --- Starts a turn or queues one.
 ---@param text string
 ---@param context? dcode.PromptContext

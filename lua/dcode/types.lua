@@ -19,6 +19,8 @@
 ---@field hunks fun(opts: table): dcode.Hunk[]?, string?
 ---@field status fun(opts: table): dcode.Status?, string?
 ---@field config fun(opts: table): dcode.ConfigRow[]?, string?
+---@field upload_files fun(files: table): table?, string?
+---@field download_files fun(paths: table): table?, string?
 ---@field stop fun(opts: { timeout_ms: integer }): boolean?, string?
 
 ---@alias dcode.OpType

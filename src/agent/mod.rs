@@ -14,6 +14,7 @@ pub mod core;
 pub mod history;
 pub mod loop_guard;
 pub mod queue;
+pub mod recovered;
 pub mod requests;
 pub mod runtime;
 pub mod session;

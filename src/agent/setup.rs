@@ -14,9 +14,11 @@ use crate::agent::context;
 use crate::agent::core::Core;
 use crate::agent::history::History;
 use crate::agent::queue::EventQueue;
+use crate::agent::recovered;
 use crate::agent::requests::Requests;
 use crate::agent::session_log::SessionLog;
 use crate::agent::status::StatusBoard;
+use crate::backend::Backend;
 use crate::backend::local::LocalBackend;
 use crate::config::load::{self, LoadInput, Loaded};
 use crate::config::shell_list::ShellAllowList;
@@ -85,7 +87,12 @@ pub struct Blueprint {
     watchdog: Arc<Watchdog>,
     /// One for all sessions: a late answer must not meet the request of a later session.
     requests: Arc<Requests>,
+    /// The files of the newest session, for a program's transfers.
+    plane: Plane,
 }
+
+/// Where the front end finds the files of the newest session; `None` until there is one.
+pub type Plane = tokio::sync::watch::Sender<Option<Arc<dyn Backend>>>;
 
 impl Blueprint {
     /// Reads the configuration. It never fails: what is wrong becomes a notice.
@@ -108,7 +115,13 @@ impl Blueprint {
             turns: Arc::default(),
             watchdog: Arc::new(Watchdog::new()),
             requests,
+            plane: Plane::default(),
         }
+    }
+
+    /// Where the front end finds the files of the newest session.
+    pub fn plane(&self) -> Plane {
+        self.plane.clone()
     }
 
     /// No session will be built any more: what their commands left running is ended.
@@ -189,20 +202,20 @@ impl Blueprint {
     /// A new session with everything it needs; `model` is what the person chose, if not in the configuration.
     /// Its work ends with `root`.
     pub fn build(&self, model: Option<&str>, root: &CancellationToken) -> Arc<Core> {
+        recovered::take_back(&self.intents(), &self.events);
         let session = SessionId(ulid::Ulid::new().to_string());
         let config = Arc::clone(&self.loaded.config);
         let requests = Arc::clone(&self.requests);
         let editor: Arc<dyn Editor> = requests.clone();
         let human: Arc<dyn Human> = requests.clone();
-        let tmp = config.artifacts_dir.clone().unwrap_or_else(std::env::temp_dir);
-        let offload = Arc::new(OffloadDir::new(&tmp, &session.0));
+        let offload = Arc::new(self.offload(&session));
         let gate = Arc::new(Gate::new(GateSetup {
             cwd: self.start.cwd.clone(),
             home: Some(self.start.home.clone()),
             config: Arc::clone(&config),
             user_file: load::user_file(&self.start.home),
             protected: vec![self.start.home.join(".deepagents/.state")],
-            readable: vec![offload.path()],
+            readable: vec![offload.path().to_owned()],
             only_listed: self.start.headless,
         }));
         // Outside any project the snapshots lie with our state, never in the home folder itself.
@@ -212,11 +225,12 @@ impl Blueprint {
             state: self.start.state_dir.clone(),
         };
         let snapshots = Arc::new(SnapshotStore::new(dirs, session.clone()));
-        let backend = Arc::new(LocalBackend::new(
-            Arc::clone(&editor),
-            save_policy(config.save),
-            self.disk_hook(),
-        ));
+        let backend = LocalBackend::new(Arc::clone(&editor), save_policy(config.save), self.disk_hook());
+        let backend = backend
+            .with_offload(Arc::clone(&offload))
+            .with_intents(&self.intents());
+        let backend = Arc::new(backend);
+        self.plane.send_replace(Some(backend.clone()));
         let shell = self.shell();
         let system = context::system_prompt(&self.start.cwd, &shell.name());
         let timeout = Duration::from_millis(config.bash.timeout_ms);
@@ -233,6 +247,7 @@ impl Blueprint {
             bash,
             plan: self.plan_sink(),
             reads: gate.read_filter(),
+            offload: Arc::clone(&offload),
             may_delete: config.allow_fs_tools.offers("delete"),
         });
         let bash = !self.start.headless || self.shell_is_allowed();
@@ -285,6 +300,23 @@ impl Blueprint {
             human: self.start.human,
             root: root.clone(),
         })
+    }
+
+    /// Where change sets are noted before they happen.
+    fn intents(&self) -> PathBuf {
+        self.start.state_dir.join("intents")
+    }
+
+    /// The folder of long results, its links resolved: what tools are permitted to read is real paths.
+    fn offload(&self, session: &SessionId) -> OffloadDir {
+        let real = |path: &Path| match safe_path::resolve(&self.start.cwd, &path.display().to_string()) {
+            Ok(resolved) => resolved.path,
+            Err(_) => path.to_owned(),
+        };
+        match &self.loaded.config.artifacts_dir {
+            Some(chosen) => OffloadDir::chosen(&real(chosen), &session.0),
+            None => OffloadDir::new(&real(&std::env::temp_dir()), &session.0),
+        }
     }
 
     /// Tells review and editor of files that changed on disk while no buffer held them.

@@ -114,24 +114,23 @@ pub fn hash(path: &Path) -> Result<ContentHash, BackendError> {
     Ok(ContentHash(hex))
 }
 
-/// The text of a file.
-pub fn read_text(path: &Path) -> Result<String, BackendError> {
+/// The text of a file and how it is laid down.
+pub fn read_text(path: &Path) -> Result<(String, TextFormat), BackendError> {
     let (bytes, _) = read_whole(path)?;
-    text::decode(&bytes)
-        .map(|(text, _)| text)
-        .map_err(|error| BackendError::Binary {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        })
+    text::decode(&bytes).map_err(|error| BackendError::Binary {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })
 }
 
 /// A stretch of a file.
 pub fn read_bytes(path: &Path, offset: u64, limit: usize) -> Result<ReadBytes, BackendError> {
     let (mut file, metadata) = open(path)?;
-    let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(offset))
         .map_err(|error| refused(path, &error))?;
     let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+    let expected = metadata.len().saturating_sub(offset).min(limit);
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
     file.take(limit)
         .read_to_end(&mut bytes)
         .map_err(|error| refused(path, &error))?;
@@ -161,9 +160,13 @@ pub fn list(path: &Path) -> Result<Vec<DirEntry>, BackendError> {
             kind if kind.is_symlink() => EntryKind::Link,
             _ => EntryKind::File,
         };
+        let target = (kind == EntryKind::Link)
+            .then(|| std::fs::read_link(entry.path()).ok())
+            .flatten();
         children.push(DirEntry {
             name: entry.file_name().to_string_lossy().into_owned(),
             kind,
+            target,
             size: if kind == EntryKind::File {
                 metadata.len()
             } else {

@@ -16,8 +16,10 @@ use tempfile::{NamedTempFile, TempPath};
 use thiserror::Error;
 
 use crate::fs::cause::cause;
+use crate::fs::made_parents::MadeParents;
 
-const PREFIX: &str = ".dcode-";
+/// How the names of temporary files begin.
+pub const PREFIX: &str = ".dcode-";
 const MODE_BITS: u32 = 0o7777;
 
 /// Why a file was not written. The old content stands.
@@ -28,6 +30,8 @@ pub struct AtomicError {
     pub path: PathBuf,
     /// Cause and remedy in words.
     pub reason: String,
+    /// Whether the system did not permit it.
+    pub denied: bool,
 }
 
 impl AtomicError {
@@ -35,11 +39,18 @@ impl AtomicError {
         Self {
             path: path.to_owned(),
             reason: reason.into(),
+            denied: false,
         }
     }
 
-    fn io(path: &Path, error: &io::Error) -> Self {
-        Self::new(path, cause(error))
+    pub(super) fn io(path: &Path, error: &io::Error) -> Self {
+        Self {
+            denied: matches!(
+                error.kind(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+            ),
+            ..Self::new(path, cause(error))
+        }
     }
 }
 
@@ -76,6 +87,11 @@ impl StagedWrite {
     /// permission bits; without it an existing file keeps its own and a new one gets 0666 less the
     /// umask. Missing folders are made.
     pub fn stage(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<Self, AtomicError> {
+        Self::stage_as(PREFIX, path, bytes, mode)
+    }
+
+    /// The same, with a temporary file whose name begins with `prefix`, so that it can be found again.
+    pub fn stage_as(prefix: &str, path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<Self, AtomicError> {
         let target = follow_link(path)?;
         let existing = match std::fs::symlink_metadata(&target) {
             Ok(metadata) => Some(metadata),
@@ -87,9 +103,9 @@ impl StagedWrite {
         };
         let parents = MadeParents::make(folder)?;
         let how = match &existing {
-            Some(metadata) => stage_existing(&target, folder, metadata, bytes)?,
+            Some(metadata) => stage_existing(prefix, &target, metadata, bytes)?,
             None => {
-                let temp = write_temp(folder, bytes, mode.unwrap_or(0o666))
+                let temp = write_temp(prefix, folder, bytes, mode.unwrap_or(0o666))
                     .map_err(|error| AtomicError::io(&target, &error))?;
                 How::Rename {
                     temp: temp.into_temp_path(),
@@ -114,6 +130,15 @@ impl StagedWrite {
     /// The file that will be written.
     pub fn path(&self) -> &Path {
         &self.target
+    }
+
+    /// The bytes, where the file will not be replaced in one move but written over: a kill in the middle
+    /// leaves half of them.
+    pub fn in_place(&self) -> Option<&[u8]> {
+        match &self.how {
+            How::InPlace { bytes, .. } => Some(bytes),
+            How::Rename { .. } => None,
+        }
     }
 
     /// Puts the bytes in place. A new file is refused when something came to stand there meanwhile.
@@ -156,40 +181,6 @@ pub fn write(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<Committed, 
     StagedWrite::stage(path, bytes, mode)?.commit()
 }
 
-/// Folders made for a file; removed again when dropped, as far as they are empty.
-#[derive(Debug, Default)]
-pub struct MadeParents(Vec<PathBuf>);
-
-impl MadeParents {
-    /// Makes `folder` and what is missing above it.
-    pub fn make(folder: &Path) -> Result<Self, AtomicError> {
-        let missing: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
-        let mut made = Self::default();
-        for path in missing.into_iter().rev() {
-            match std::fs::create_dir(path) {
-                Ok(()) => made.0.push(path.to_owned()),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
-                Err(error) => return Err(AtomicError::io(path, &error)),
-            }
-        }
-        Ok(made)
-    }
-
-    /// Lets the folders stay and names them, outermost first.
-    pub fn keep(mut self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.0)
-    }
-}
-
-impl Drop for MadeParents {
-    fn drop(&mut self) {
-        for path in self.0.iter().rev() {
-            // One that holds something by now stays.
-            std::fs::remove_dir(path).ok();
-        }
-    }
-}
-
 fn follow_link(path: &Path) -> Result<PathBuf, AtomicError> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.file_type().is_symlink() => std::fs::canonicalize(path).map_err(|error| {
@@ -200,7 +191,8 @@ fn follow_link(path: &Path) -> Result<PathBuf, AtomicError> {
     }
 }
 
-fn stage_existing(target: &Path, folder: &Path, old: &Metadata, bytes: &[u8]) -> Result<How, AtomicError> {
+fn stage_existing(prefix: &str, target: &Path, old: &Metadata, bytes: &[u8]) -> Result<How, AtomicError> {
+    let folder = target.parent().unwrap_or(target);
     if old.is_dir() {
         return Err(AtomicError::new(target, "it is a directory"));
     }
@@ -209,13 +201,16 @@ fn stage_existing(target: &Path, folder: &Path, old: &Metadata, bytes: &[u8]) ->
     }
     // A rename would not ask: the folder decides about it. The file's own mode is the person's word.
     rustix::fs::access(target, Access::WRITE_OK).map_err(|errno| match errno {
-        rustix::io::Errno::ACCESS => AtomicError::new(
-            target,
-            "the file is not writable for you; change its permissions (`chmod u+w`) if it shall be changed",
-        ),
+        rustix::io::Errno::ACCESS => AtomicError {
+            denied: true,
+            ..AtomicError::new(
+                target,
+                "the file is not writable for you; change its permissions (`chmod u+w`) if it shall be changed",
+            )
+        },
         other => AtomicError::io(target, &other.into()),
     })?;
-    let temp = match write_temp(folder, bytes, 0o600) {
+    let temp = match write_temp(prefix, folder, bytes, 0o600) {
         Ok(temp) => temp,
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Ok(How::InPlace {
@@ -237,9 +232,9 @@ fn stage_existing(target: &Path, folder: &Path, old: &Metadata, bytes: &[u8]) ->
     })
 }
 
-fn write_temp(folder: &Path, bytes: &[u8], mode: u32) -> io::Result<NamedTempFile> {
+fn write_temp(prefix: &str, folder: &Path, bytes: &[u8], mode: u32) -> io::Result<NamedTempFile> {
     let mut temp = tempfile::Builder::new()
-        .prefix(PREFIX)
+        .prefix(prefix)
         .permissions(Permissions::from_mode(mode & MODE_BITS))
         .tempfile_in(folder)?;
     temp.write_all(bytes)?;

@@ -5,6 +5,7 @@ pub mod atomic;
 pub mod below;
 pub mod cause;
 pub mod endings;
+pub mod made_parents;
 pub mod nearest;
 pub mod safe_path;
 pub mod text;

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::agent::setup::Start;
 use crate::host::guard::{guard, panics_to};
-use crate::nvim::{app, reply, review};
+use crate::nvim::{app, reply, review, transfer};
 use crate::protocol::op::Op;
 
 /// The version of the words that Lua and the library share. Raised when either must change with the other.
@@ -37,6 +37,14 @@ pub fn table(lua: &Lua) -> mlua::Result<Table> {
     export(lua, &table, "config", |_, _: Json| {
         Ok(json!(app::agent()?.config()))
     })?;
+    table.set(
+        "upload_files",
+        lua.create_function(|lua, files: Table| lua_answer(lua, guard(|| transfer::upload(lua, &files))))?,
+    )?;
+    table.set(
+        "download_files",
+        lua.create_function(|lua, paths: Table| lua_answer(lua, guard(|| transfer::download(lua, &paths))))?,
+    )?;
     export(lua, &table, "stop", |_, request: Stop| {
         app::stop(Duration::from_millis(request.timeout_ms));
         Ok(true)
@@ -72,6 +80,14 @@ where
         }
     })?;
     table.set(name, exported)
+}
+
+/// A value, or nil and a message.
+fn lua_answer(lua: &Lua, answer: Result<Result<Table, String>, String>) -> mlua::Result<MultiValue> {
+    match answer.and_then(|answer| answer) {
+        Ok(table) => table.into_lua_multi(lua),
+        Err(message) => (Value::Nil, message).into_lua_multi(lua),
+    }
 }
 
 /// `None` becomes nil, so that Lua can test it; lists are plain tables.

@@ -18,3 +18,4 @@ mod entry;
 mod exports;
 mod reply;
 mod review;
+mod transfer;

@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 
 use crate::backend::Backend;
 use crate::host::{Editor, Human};
+use crate::offload::OffloadDir;
 use crate::permission::gate::ReadFilter;
 use crate::permission::judge::Shown;
 use crate::tools::apply_patch::ApplyPatch;
@@ -18,7 +19,8 @@ use crate::tools::grep::{Grep, MayShow};
 use crate::tools::ls::{Ls, Visible};
 use crate::tools::question::Question;
 use crate::tools::read_file::ReadFile;
-use crate::tools::registry::Registry;
+use crate::tools::registry::{Registry, erased};
+use crate::tools::routed::Routed;
 use crate::tools::seen::SeenFiles;
 use crate::tools::todo_write::{PlanSink, TodoWrite};
 use crate::tools::write_file::WriteFile;
@@ -37,6 +39,8 @@ pub struct Services {
     pub plan: PlanSink,
     /// Says how much of a file may be shown.
     pub reads: ReadFilter,
+    /// Where `/retrieved/…` leads.
+    pub offload: Arc<OffloadDir>,
     /// Whether the tool `delete` is offered; without it no patch deletes or moves.
     pub may_delete: bool,
 }
@@ -50,6 +54,7 @@ pub fn registry(services: Services) -> Registry {
         bash,
         plan,
         reads,
+        offload,
         may_delete,
     } = services;
     let seen = Arc::new(SeenFiles::default());
@@ -71,18 +76,23 @@ pub fn registry(services: Services) -> Registry {
     let listed: Visible = Arc::new(move |path| listed.shown(path) != Shown::Nothing);
     let walked: Visible = Arc::new(move |path| walked.shown_real(path) != Shown::Nothing);
     let mut registry = Registry::default();
-    registry.add(ReadFile::new(Arc::clone(&backend), Arc::clone(&seen)));
-    registry.add(WriteFile::new(Arc::clone(&backend), Arc::clone(&seen)));
-    registry.add(EditFile::new(Arc::clone(&backend), Arc::clone(&seen)).hiding(Arc::clone(&may_show)));
     let patch = ApplyPatch::new(Arc::clone(&backend), Arc::clone(&seen), may_delete);
-    registry.add(patch.hiding(may_show));
-    registry.add(Delete::new(Arc::clone(&backend), seen));
-    registry.add(Ls::new(backend, listed));
-    registry.add(Glob::new(walked));
-    registry.add(Grep::new(
-        Arc::new(unsaved),
-        Arc::new(move |path| searched.shown_real(path) == Shown::Content),
-    ));
+    let edit = EditFile::new(Arc::clone(&backend), Arc::clone(&seen));
+    for tool in [
+        erased(ReadFile::new(Arc::clone(&backend), Arc::clone(&seen))),
+        erased(WriteFile::new(Arc::clone(&backend), Arc::clone(&seen))),
+        erased(edit.hiding(Arc::clone(&may_show))),
+        erased(patch.hiding(may_show)),
+        erased(Delete::new(Arc::clone(&backend), seen)),
+        erased(Ls::new(backend, listed)),
+        erased(Glob::new(walked)),
+        erased(Grep::new(
+            Arc::new(unsaved),
+            Arc::new(move |path| searched.shown_real(path) == Shown::Content),
+        )),
+    ] {
+        registry.add_dyn(Arc::new(Routed::new(tool, Arc::clone(&offload))));
+    }
     registry.add(bash);
     registry.add(TodoWrite::new(plan));
     registry.add(Question::new(human));

@@ -21,9 +21,6 @@ use crate::tools::locks::PathLocks;
 use crate::tools::registry::{DynTool, Prepared};
 use crate::tools::tool::{ToolCtx, ToolError, ToolOutput};
 
-/// Tools whose results page by their own caps, and are never offloaded.
-const SELF_PAGED: [&str; 4] = ["read_file", "ls", "glob", "grep"];
-
 /// What every call passes through. One a session; children share it.
 pub struct Dispatcher {
     /// Judges calls.
@@ -83,7 +80,7 @@ impl Dispatcher {
         };
         let (result, elapsed) = self.run(prepared, place, &ctx).await;
         let finished = match result {
-            Ok(output) => self.finished(tool.name(), output, decision),
+            Ok(output) => self.finished(tool, output, decision),
             Err(ToolError::Cancelled) => Finished {
                 decision,
                 ..Finished::cancelled()
@@ -237,11 +234,11 @@ impl Dispatcher {
         let _ = done.await;
     }
 
-    fn finished(&self, tool: &str, output: ToolOutput, decision: Decision) -> Finished {
-        let text = if SELF_PAGED.contains(&tool) {
+    fn finished(&self, tool: &Arc<dyn DynTool>, output: ToolOutput, decision: Decision) -> Finished {
+        let text = if tool.pages_itself() {
             output.text
         } else {
-            self.offload.fit(tool, output.text)
+            self.offload.fit(tool.name(), output.text)
         };
         Finished {
             outcome: if output.failed {

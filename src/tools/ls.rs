@@ -62,6 +62,10 @@ impl Tool for Ls {
         ToolClass::Read
     }
 
+    fn pages_itself(&self) -> bool {
+        true
+    }
+
     fn description(&self) -> &'static str {
         include_str!("text/ls.md")
     }
@@ -121,7 +125,11 @@ fn line(entry: &DirEntry) -> String {
     match entry.kind {
         EntryKind::Dir => format!("[d] {name}{time}"),
         EntryKind::File => format!("[f] {name}  {} bytes{time}", entry.size),
-        EntryKind::Link => format!("[l] {name}{time}"),
+        EntryKind::Link => {
+            let target = entry.target.as_ref().map(|target| target.display().to_string());
+            let target = target.map(|target| format!(" -> {}", visible_name(&target)));
+            format!("[l] {name}{}{time}", target.unwrap_or_default())
+        }
     }
 }
 

@@ -66,6 +66,11 @@ pub trait DynTool: Send + Sync {
     /// What the model is told.
     fn spec(&self) -> ToolSpec;
 
+    /// Whether its results are never offloaded; see [`Tool::pages_itself`].
+    fn pages_itself(&self) -> bool {
+        false
+    }
+
     /// Parses `raw` (JSON as the model wrote it) and declares what the call will touch.
     ///
     /// # Errors
@@ -75,6 +80,11 @@ pub trait DynTool: Send + Sync {
 
 struct Erased<T>(Arc<T>);
 
+/// A tool behind JSON.
+pub fn erased<T: Tool>(tool: T) -> Arc<dyn DynTool> {
+    Arc::new(Erased(Arc::new(tool)))
+}
+
 impl<T: Tool> DynTool for Erased<T> {
     fn name(&self) -> &str {
         self.0.name()
@@ -82,6 +92,10 @@ impl<T: Tool> DynTool for Erased<T> {
 
     fn class(&self) -> ToolClass {
         self.0.class()
+    }
+
+    fn pages_itself(&self) -> bool {
+        self.0.pages_itself()
     }
 
     fn spec(&self) -> ToolSpec {
@@ -163,7 +177,7 @@ pub struct Registry {
 impl Registry {
     /// Adds a tool at the end. A name that is taken is refused: built-ins always win.
     pub fn add<T: Tool>(&mut self, tool: T) -> bool {
-        self.add_dyn(Arc::new(Erased(Arc::new(tool))))
+        self.add_dyn(erased(tool))
     }
 
     /// Adds a tool that is already behind JSON.

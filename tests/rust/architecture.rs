@@ -29,7 +29,7 @@ const LAYERS: &[(&str, u8)] = &[
 
 /// Uses within a layer: the left one may use the right one.
 const SIDE_STEPS: &[(&str, &str)] = &[
-    ("backend", "snapshot"),
+    ("backend", "journal"),
     ("permission", "config"),
     ("provider", "config"),
     ("snapshot", "journal"),

@@ -1,6 +1,6 @@
 //! Tools behind the whole way in: gate, snapshot, run; and the way back by undo.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -229,6 +229,14 @@ async fn a_folder_goes_as_a_whole_and_comes_back_as_a_whole() {
     session.project.file("keep", b"k");
     std::fs::create_dir_all(session.project.root.join("d/empty/er")).unwrap();
     symlink("../keep", session.project.root.join("d/link")).unwrap();
+    let mode = |name: &str| {
+        let metadata = std::fs::metadata(session.project.root.join(name)).unwrap();
+        metadata.permissions().mode() & 0o7777
+    };
+    for (name, mode) in [("d/sub", 0o750), ("d/empty/er", 0o700), ("d", 0o711)] {
+        let mode = PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(session.project.root.join(name), mode).unwrap();
+    }
     let open = session.project.root.join("d/a.txt");
     session.project.editor.load(&open, "a\n", false);
     let before = session.tree();
@@ -242,6 +250,10 @@ async fn a_folder_goes_as_a_whole_and_comes_back_as_a_whole() {
     session.project.editor.close_all();
     session.undo().await;
     assert_eq!(session.tree(), before);
+    assert_eq!(
+        [mode("d/sub"), mode("d/empty/er"), mode("d")],
+        [0o750, 0o700, 0o711]
+    );
     session.redo().await;
     assert_eq!(session.tree(), ["keep k"]);
     session.undo().await;

@@ -19,12 +19,16 @@ mod model_server;
 mod agent;
 // Rules of the house that no compiler holds.
 mod architecture;
+// A patch of ten files that breaks off at any system call: full disk, failing disk, kill.
+mod broken_off;
 // Layers of configuration, from real files.
 mod config;
 // Tools behind gate and snapshot, and undo: delete, apply_patch.
 mod dispatched;
 // edit_file against the cases of tests/fixtures/edit.
 mod edit_cases;
+// The edit engine and long files; measured by hand.
+mod edit_speed;
 // Buffers without an editor; used by the tests of everything that reads or writes files.
 mod fake_editor;
 // read_file, write_file and ls: ranges, pages, the guard against lost changes.
@@ -37,12 +41,16 @@ mod local_backend;
 mod other_process;
 // apply_patch against the cases of tests/fixtures/patch, and public scenarios where they are there.
 mod patch_cases;
+// apply_patch beside that of another agent, where it is installed.
+mod patch_peer;
 // The gate: tables of cases, memory, laws.
 mod permission;
 // A folder with a backend and an editor over it.
 mod project;
 // Models over HTTP: replies, failures, retries, the bytes of requests, the choice of a model.
 mod provider;
+// Patch parser, edit matcher, globs and text layer on whatever comes.
+mod fuzz_files;
 // What an ordinary user may not do, and full disks: writes fail whole and in words.
 mod refused_writes;
 // grep, glob, bash, question and todo_write as a model sees them.
@@ -53,6 +61,10 @@ mod review;
 mod search;
 // grep and glob beside rg and fd; measured by hand.
 mod search_speed;
+// The file tools behind the gate, against the cases of tests/fixtures/tools.
+mod tool_cases;
+// Whole files in and out of a backend, and `/retrieved/…`.
+mod transfer;
 // Judging shell lines: the tables of tests/fixtures/shell, and properties.
 mod shell;
 // The analyser of shell lines against real shells in a jail.

@@ -13,6 +13,7 @@ use crate::permission::judge::{Item, Judge, Shown};
 use crate::permission::memory::{Memory, MemoryError};
 use crate::permission::mode::{self, Mode};
 use crate::protocol::request::{Choice, CommandVerdict};
+use crate::protocol::tool::ToolClass;
 
 /// What a gate is made from.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +83,7 @@ impl Gate {
 
     /// The verdict on a call. `human_present` is false where nobody can answer: an Ask becomes a Deny.
     pub fn decide(&self, facts: &Facts<'_>, human_present: bool) -> Verdict {
+        let mut grave = None;
         let settle = |finding: Finding| {
             if human_present {
                 finding
@@ -91,8 +93,9 @@ impl Gate {
         };
         let mut findings = Vec::new();
         let mut commands = Vec::new();
-        for item in self.settled(facts) {
+        for item in self.settled(facts, human_present) {
             let finding = settle(item.finding);
+            grave = grave.or(item.grave);
             if let Some((text, class)) = item.command {
                 let decision = finding.decision.as_str().to_owned();
                 commands.push(CommandVerdict {
@@ -103,7 +106,10 @@ impl Gate {
             }
             findings.push(finding);
         }
-        explain::verdict(&findings, (!commands.is_empty()).then_some(commands))
+        Verdict {
+            grave,
+            ..explain::verdict(&findings, (!commands.is_empty()).then_some(commands))
+        }
     }
 
     /// What [`Gate::decide`] would say with a person there. Asks nothing, keeps nothing.
@@ -111,15 +117,16 @@ impl Gate {
         self.decide(facts, true)
     }
 
-    /// Keeps the answer to an Ask. `once` and `deny` keep nothing.
+    /// Keeps the answer to an Ask. The others than `session` and `always` keep nothing.
     ///
     /// The call is judged anew, so that a changed mode or a changed call cannot smuggle in more than was
     /// on offer.
     pub fn remember(&self, facts: &Facts<'_>, choice: Choice) -> Result<(), MemoryError> {
-        if matches!(choice, Choice::Once | Choice::Deny) {
+        if !matches!(choice, Choice::Session | Choice::Always) {
             return Ok(());
         }
-        let asked: Vec<Finding> = self.settled(facts).into_iter().map(|item| item.finding).collect();
+        let settled = self.settled(facts, true);
+        let asked: Vec<Finding> = settled.into_iter().map(|item| item.finding).collect();
         if !explain::verdict(&asked, None).choices.contains(&choice) {
             return Err(MemoryError::NotOffered);
         }
@@ -154,8 +161,12 @@ impl Gate {
     }
 
     /// The items of a call after memory and mode.
-    fn settled(&self, facts: &Facts<'_>) -> Vec<Item> {
-        let mode = self.mode();
+    fn settled(&self, facts: &Facts<'_>, human_present: bool) -> Vec<Item> {
+        // What a server's tool does is not known: unwatched, yolo does not speak for it.
+        let mode = match self.mode() {
+            Mode::Yolo if facts.class == ToolClass::Foreign && !human_present => Mode::Manual,
+            mode => mode,
+        };
         let settle = |item: Item| {
             let finding = self.memory.apply(item.finding);
             Item {

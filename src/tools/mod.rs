@@ -8,6 +8,7 @@
 pub mod apply_patch;
 pub mod args;
 pub mod bash;
+pub mod batch;
 pub mod builtin;
 pub mod delete;
 pub mod dispatch;
@@ -21,6 +22,7 @@ mod limits;
 pub mod locks;
 pub mod ls;
 mod patch_files;
+mod permit;
 mod preview;
 pub mod question;
 pub mod read_file;

@@ -230,6 +230,20 @@ fn requests() -> [Request; 5] {
             diff: Some("d".into()),
             choices: vec![Choice::Once, Choice::Session, Choice::Always, Choice::Deny],
             pattern: Some("ls *".into()),
+            opinions: vec![Opinion {
+                by: Office::Validator,
+                model: "a:b".into(),
+                word: OpinionWord::Block,
+                reason: "r".into(),
+            }],
+            more: vec![Waiting {
+                tool: "ls".into(),
+                title: "t".into(),
+                reason: "r".into(),
+                commands: None,
+                diff: None,
+            }],
+            args: Some(json!({"command": "ls"})),
         }),
         Request::Question {
             questions: vec![question],
@@ -356,6 +370,22 @@ fn of_the_rest() -> Vec<Event> {
         }),
         Event::ModeChanged { mode: "yolo".into() },
         Event::ModelChanged { model: "a:b".into() },
+        Event::Judging {
+            by: Office::Auto,
+            model: "a:b".into(),
+            calls: 2,
+        },
+        Event::Judged {
+            by: Office::Auto,
+            model: "a:b".into(),
+            words: vec![Judgement {
+                tool: "bash".into(),
+                title: "ls".into(),
+                word: OpinionWord::None,
+                reason: "r".into(),
+            }],
+            elapsed_ms: 3,
+        },
         Event::Notice(notice),
         Event::CallFinished { ticket, result },
         Event::Explained {
@@ -392,6 +422,8 @@ fn events() {
         Usage,
         ModeChanged,
         ModelChanged,
+        Judging,
+        Judged,
         Notice,
         CallFinished,
         Explained,

@@ -20,6 +20,7 @@ use crate::agent::status::StatusBoard;
 use crate::backend::local::LocalBackend;
 use crate::config::load::{self, LoadInput, Loaded};
 use crate::config::mode::Mode;
+use crate::config::model::Config;
 use crate::config::shell_list::ShellAllowList;
 use crate::config::show;
 use crate::fs::safe_path;
@@ -122,6 +123,11 @@ impl Blueprint {
     /// Reads the configuration again, for the next session: an `always` answer was written since.
     pub fn reload(&mut self) {
         self.loaded = read_config(&self.start, self.project.as_deref());
+    }
+
+    /// The configuration that a next session would have.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.loaded.config)
     }
 
     /// What the front end hears at once.

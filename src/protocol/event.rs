@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::protocol::grant::Grant;
 use crate::protocol::ids::{CallId, RequestId, SessionId, StepIx, TicketId, TurnId};
 use crate::protocol::request::{Office, OpinionWord, Request};
 use crate::protocol::tool::{CallResult, Outcome};
@@ -176,6 +177,16 @@ pub enum Event {
         ticket: TicketId,
         /// `{decision, rule, layer, pattern, commands}`, or `{error}`.
         explanation: Value,
+    },
+    /// The answer to [`crate::protocol::op::Op::Permissions`].
+    Permissions {
+        /// Which.
+        ticket: TicketId,
+        /// What the person has said beforehand.
+        grants: Vec<Grant>,
+        /// Why nothing was taken back, one sentence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
     },
     /// Undo or redo is done, or refused.
     Restored {

@@ -145,6 +145,8 @@ fn word(choice: Choice) -> &'static str {
         Choice::Session => "session",
         Choice::Always => "always",
         Choice::Deny => "deny",
+        Choice::OnceAll => "once_all",
+        Choice::DenyAll => "deny_all",
     }
 }
 

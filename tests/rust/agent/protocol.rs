@@ -1,10 +1,13 @@
 //! Ops and events as JSON: what Lua writes and reads.
 
 use dcode::protocol::change::{BufferEdits, BufferText, EditBatch, LineEdit, Origin};
-use dcode::protocol::event::{Level, Notice, RequestEnd, Usage};
+use dcode::protocol::event::{Judgement, Level, Notice, RequestEnd, Usage};
+use dcode::protocol::grant::{Grant, GrantKind};
 use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
 use dcode::protocol::op::{Op, PromptContext, Selection};
-use dcode::protocol::request::{Approval, CommandVerdict, Question, QuestionOption, UnsavedBuffer};
+use dcode::protocol::request::{
+    Approval, CommandVerdict, Office, Opinion, OpinionWord, Question, QuestionOption, UnsavedBuffer, Waiting,
+};
 use dcode::protocol::tool::CallResult;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -62,6 +65,7 @@ fn ops() {
         Call,
         CancelCall,
         Explain,
+        Permissions,
         Reply,
         Undo,
         Redo,
@@ -107,6 +111,11 @@ fn ops() {
             ticket,
             tool: "ls".into(),
             args,
+        },
+        Op::Permissions { ticket, revoke: None },
+        Op::Permissions {
+            ticket,
+            revoke: Some(grant()),
         },
         Op::Reply {
             request: RequestId(1),
@@ -188,6 +197,18 @@ fn replies() {
         },
     ];
     survive(&replies, "kind", &names(&kinds));
+}
+
+fn grant() -> Grant {
+    Grant {
+        kind: GrantKind::Command,
+        mode: "allow".into(),
+        text: "git push *".into(),
+        source: "s".into(),
+        file: Some("/c".into()),
+        line: Some(3),
+        revocable: true,
+    }
 }
 
 fn requests() -> [Request; 5] {
@@ -392,6 +413,11 @@ fn of_the_rest() -> Vec<Event> {
             ticket,
             explanation: json!({"decision": "ask"}),
         },
+        Event::Permissions {
+            ticket,
+            grants: vec![grant()],
+            problem: Some("p".into()),
+        },
         Event::Restored {
             ok: true,
             message: "m".into(),
@@ -427,6 +453,7 @@ fn events() {
         Notice,
         CallFinished,
         Explained,
+        Permissions,
         Restored,
         Stopped,
     });

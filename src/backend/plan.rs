@@ -245,7 +245,7 @@ fn write_disk(path: &Path, content: Settled, before: &Disk) -> Result<Action, Ba
             (bytes, mode, text)
         }
     };
-    let staged = StagedWrite::stage(path, &bytes, mode).map_err(not_written)?;
+    let staged = StagedWrite::stage_exact(path, &bytes, mode).map_err(not_written)?;
     Ok(Action::Write {
         staged,
         old_text,

@@ -6,5 +6,6 @@ pub mod below;
 pub mod cause;
 pub mod endings;
 pub mod nearest;
+pub mod pinned;
 pub mod safe_path;
 pub mod text;

@@ -37,6 +37,8 @@ mod local_backend;
 mod other_process;
 // apply_patch against the cases of tests/fixtures/patch, and public scenarios where they are there.
 mod patch_cases;
+// A folder that turns into a link and back while files in it are read and written.
+mod path_races;
 // The gate: tables of cases, memory, laws.
 mod permission;
 // A folder with a backend and an editor over it.

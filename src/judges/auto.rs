@@ -260,7 +260,7 @@ mod tests {
         let deny =
             json!({"action_index": 1, "decision": "deny", "category": "persistence", "reason": "It stays."});
         assert_eq!(words(json!([allow(0)]), 1), Ok(vec![true]));
-        assert_eq!(words(json!([deny, allow(0)]), 2), Ok(vec![false, true]));
+        assert_eq!(words(json!([deny, allow(0)]), 2), Ok(vec![true, false]));
         for (decisions, calls) in [
             (json!([]), 1),
             (json!([allow(0)]), 2),

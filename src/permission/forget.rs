@@ -1,6 +1,6 @@
 //! Taking an answer out of the person's `config.toml` again; comments and layout of the rest stay.
 
-use toml_edit::{DocumentMut, Item, TableLike, Value};
+use toml_edit::{DocumentMut, Item, RawString, TableLike, Value};
 
 use crate::config::rules::{FsRule, Operation, RuleMode};
 use crate::permission::grants::rule_text;
@@ -32,15 +32,30 @@ fn forget_command(permissions: &mut dyn TableLike, pattern: &str) -> bool {
     let Some(at) = list.iter().position(|entry| entry.as_str() == Some(pattern)) else {
         return false;
     };
+    let text = |raw: Option<&RawString>| raw.and_then(RawString::as_str).unwrap_or_default().to_owned();
     let gone = list.remove(at);
-    // The first entry of a list on one line stands at its bracket.
-    if at == 0
-        && let (Some(first), Some(before)) = (list.get_mut(0), gone.decor().prefix())
-        && before.as_str().is_some_and(|before| !before.contains('\n'))
-    {
-        first.decor_mut().set_prefix(before.clone());
+    let before = text(gone.decor().prefix());
+    match list.get_mut(at) {
+        Some(next) => {
+            let joined = joined(&before, &text(next.decor().prefix()), at == 0);
+            next.decor_mut().set_prefix(joined);
+        }
+        None => {
+            let joined = joined(&before, &text(Some(list.trailing())), false);
+            list.set_trailing(joined);
+        }
     }
     true
+}
+
+/// What stands between two entries when the one between them is gone. A comment at the end of a line belongs
+/// to the entry before it: of the first text its first line stays, of the second what follows its first.
+fn joined(before: &str, after: &str, at_bracket: bool) -> String {
+    match (before.split_once('\n'), after.split_once('\n')) {
+        (Some((line, _)), Some((_, rest))) => format!("{line}\n{rest}"),
+        _ if at_bracket => before.to_owned(),
+        _ => after.to_owned(),
+    }
 }
 
 fn forget_rule(permissions: &mut dyn TableLike, text: &str) -> bool {

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use dcode::backend::Backend;
 use dcode::fs::safe_path;
 use dcode::protocol::change::{ChangeSet, Content, Expect, FileChange, Origin};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::project::Project;
 
@@ -24,18 +25,18 @@ struct Turner {
 
 impl Turner {
     fn start(root: &Path) -> Self {
-        let (d, kept, outside) = (root.join("d"), root.join("kept"), root.join("outside"));
+        let (folder, link) = (root.join("d"), root.join("link"));
+        symlink(root.join("outside"), &link).unwrap();
         let (stop, turns) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (ended, counted) = (Arc::clone(&stop), Arc::clone(&turns));
         let thread = std::thread::spawn(move || {
             while !ended.load(Ordering::Relaxed) {
-                std::fs::rename(&d, &kept).unwrap();
-                symlink(&outside, &d).unwrap();
-                std::thread::yield_now();
-                std::fs::remove_file(&d).unwrap();
-                std::fs::rename(&kept, &d).unwrap();
+                // Back and forth, so that the folder is at its place in the end.
+                for _ in 0..2 {
+                    renameat_with(CWD, &folder, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+                    std::thread::yield_now();
+                }
                 counted.fetch_add(1, Ordering::Relaxed);
-                std::thread::yield_now();
             }
         });
         Self {

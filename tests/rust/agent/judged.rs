@@ -305,24 +305,20 @@ fn a_batch_that_was_denied_is_not_judged_again() {
 fn a_ruling_holds_for_the_call_as_it_was() {
     let mut court = Court::auto();
     let home = court.stage.backdrop.home.clone();
-    let [one, other] = ["one", "other"].map(|name| home.join(name));
-    std::fs::create_dir(&one).unwrap();
+    let (given, other) = (home.join("given"), home.join("other"));
     std::fs::create_dir(&other).unwrap();
-    std::os::unix::fs::symlink(&one, court.stage.path("link")).unwrap();
     court.rules(json!([allow(0), allow(1)]));
     court.stage.on_approval(choice(Choice::Deny));
-    // By the time the second call runs, the first has turned the link.
+    // By the time the second call runs, the first has made its folder a link.
+    let link = format!("ln -s {} {}", other.display(), given.display());
     let step = calls(&[
-        (
-            "bash",
-            json!({ "command": format!("ln -sfn {} link", other.display()) }),
-        ),
-        ("write_file", json!({ "path": "link/f", "content": "x\n" })),
+        ("bash", json!({ "command": link })),
+        ("write_file", json!({ "path": given.join("f"), "content": "x\n" })),
     ]);
     let done = court.run("Work.", step);
     assert_eq!(outcomes(&done), [Outcome::Ok, Outcome::Denied], "{done:?}");
     assert_eq!(court.stage.approvals(), 1);
-    assert!(!one.join("f").exists() && !other.join("f").exists());
+    assert!(!other.join("f").exists());
 }
 
 #[test]
@@ -387,7 +383,7 @@ fn grave_is_what_destroys_or_writes_where_the_tiers_guard_by_any_tool() {
     let home = court.stage.backdrop.home.display().to_string();
     court.stage.file(".env", "K=1\n");
     court.stage.file("a", "x\n");
-    let patch = format!("*** Begin Patch\n*** Add File: {home}/p\n+x\n*** End Patch");
+    let patch = "*** Begin Patch\n*** Update File: .env\n@@\n-K=1\n+K=2\n*** End Patch";
     let grave = [
         ("bash", json!({ "command": "ls && rm a; ls" })),
         ("bash", json!({ "command": format!("echo x > {home}/y") })),

@@ -249,7 +249,7 @@ fn read(answer: Value, calls: usize, model: &str) -> Result<Vec<Ruling>, String>
 mod tests {
     use super::*;
 
-    fn words(decisions: Value, calls: usize) -> Result<Vec<bool>, String> {
+    fn words(decisions: &Value, calls: usize) -> Result<Vec<bool>, String> {
         let rulings = read(json!({ "decisions": decisions }), calls, "p:m")?;
         Ok(rulings.iter().map(|ruling| *ruling == Ruling::Allow).collect())
     }
@@ -259,8 +259,8 @@ mod tests {
         let allow = |index: usize| json!({"action_index": index, "decision": "allow"});
         let deny =
             json!({"action_index": 1, "decision": "deny", "category": "persistence", "reason": "It stays."});
-        assert_eq!(words(json!([allow(0)]), 1), Ok(vec![true]));
-        assert_eq!(words(json!([deny, allow(0)]), 2), Ok(vec![true, false]));
+        assert_eq!(words(&json!([allow(0)]), 1), Ok(vec![true]));
+        assert_eq!(words(&json!([deny, allow(0)]), 2), Ok(vec![true, false]));
         for (decisions, calls) in [
             (json!([]), 1),
             (json!([allow(0)]), 2),
@@ -279,7 +279,7 @@ mod tests {
             ),
             (json!("allow"), 1),
         ] {
-            assert!(words(decisions.clone(), calls).is_err(), "{decisions}");
+            assert!(words(&decisions, calls).is_err(), "{decisions}");
         }
         let more = json!({"decisions": [allow(0)], "note": "x"});
         assert!(read(more, 1, "p:m").is_err());

@@ -12,7 +12,7 @@ use crate::protocol::change::{AppliedFile, BufferText, EditBatch};
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Request {
     /// May this call run?
-    Approval(Approval),
+    Approval(Box<Approval>),
     /// The model asks the person.
     Question {
         /// At least one.

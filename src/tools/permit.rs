@@ -33,6 +33,14 @@ enum Next {
     Again(serde_json::Value),
 }
 
+fn run(prepared: Prepared, decision: Decision, notice: Option<String>) -> Next {
+    Next::Run(Permitted {
+        prepared,
+        decision,
+        notice,
+    })
+}
+
 impl Dispatcher {
     /// The call as it may run, or how it ended.
     pub(super) async fn permit(
@@ -69,13 +77,6 @@ impl Dispatcher {
         if verdict.decision == Decision::Deny {
             return Err(Finished::denied_by_rule(&verdict));
         }
-        let run = |prepared, decision, notice| {
-            Ok(Next::Run(Permitted {
-                prepared,
-                decision,
-                notice,
-            }))
-        };
         let mut opinions: Vec<Opinion> = Vec::new();
         opinions.extend(self.validate(tool, &prepared, &verdict, ctx).await?);
         let objects = opinions
@@ -85,11 +86,11 @@ impl Dispatcher {
             // What the person has written needs no further word of the person's.
             if verdict.decision == Decision::Allow || edited {
                 let decision = if edited { Decision::Ask } else { Decision::Allow };
-                return run(prepared, decision, None);
+                return Ok(run(prepared, decision, None));
             }
             if human && verdict.reviewable && self.gate.mode() == Mode::Auto {
                 match batch.ruling(&ctx.call, &prepared) {
-                    Some(Ruling::Allow) => return run(prepared, Decision::Allow, None),
+                    Some(Ruling::Allow) => return Ok(run(prepared, Decision::Allow, None)),
                     Some(Ruling::Deny(opinion)) => return Err(Finished::denied_by_model(opinion)),
                     Some(Ruling::Person(opinion)) => opinions.push(opinion.clone()),
                     None => {}
@@ -103,7 +104,7 @@ impl Dispatcher {
         let _alone = batch.asking.lock().await;
         if !objects && let Some(choice) = batch.answer(&ctx.call, &prepared) {
             return match choice {
-                Choice::OnceAll => run(prepared, Decision::Ask, None),
+                Choice::OnceAll => Ok(run(prepared, Decision::Ask, None)),
                 _ => Err(Finished::denied_by_person(None)),
             };
         }
@@ -129,7 +130,11 @@ impl Dispatcher {
         }
         // An answer that cannot be kept must not stop the call that the person has just allowed.
         let kept = blocking(|| self.gate.remember(&facts(tool, &prepared), answer.decision));
-        run(prepared, Decision::Ask, kept.err().map(|error| error.to_string()))
+        Ok(run(
+            prepared,
+            Decision::Ask,
+            kept.err().map(|error| error.to_string()),
+        ))
     }
 
     /// The validator's opinion of a grave call.

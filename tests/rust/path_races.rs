@@ -139,7 +139,7 @@ async fn reading_never_shows_what_a_link_that_came_after_the_judgement_leads_to(
             assert_eq!(text, "inside\n");
             read += 1;
         }
-        let names = scene.project.backend.list(&path.parent().unwrap()).await;
+        let names = scene.project.backend.list(path.parent().unwrap()).await;
         assert!(names.is_err() || names.unwrap().len() == 2);
     }
     let turns = turner.end();

@@ -22,7 +22,7 @@ fn asked(stage: &Stage) -> Vec<Approval> {
         Event::Request {
             request: Request::Approval(approval),
             ..
-        } => Some(approval.clone()),
+        } => Some((**approval).clone()),
         _ => None,
     });
     asked.collect()

@@ -241,7 +241,7 @@ fn requests() -> [Request; 5] {
         multiple: true,
     };
     [
-        Request::Approval(Approval {
+        Request::Approval(Box::new(Approval {
             tool: "bash".into(),
             title: "ls".into(),
             reason: "r".into(),
@@ -265,7 +265,7 @@ fn requests() -> [Request; 5] {
                 diff: None,
             }],
             args: Some(json!({"command": "ls"})),
-        }),
+        })),
         Request::Question {
             questions: vec![question],
         },

@@ -19,6 +19,7 @@ pub mod edit;
 pub mod fs;
 pub mod host;
 pub mod journal;
+pub mod judges;
 pub mod media;
 #[cfg(feature = "nvim")]
 pub mod nvim;

@@ -51,6 +51,7 @@ local function nothing() end
 on.session_started = nothing
 on.call_finished = nothing
 on.explained = nothing
+on.permissions = nothing
 on.usage = nothing
 
 function on.turn_started(ev)
@@ -120,6 +121,12 @@ end
 
 function on.mode_changed(ev)
   M.fire('ModeChanged', { mode = ev.mode })
+end
+
+on.judging = nothing
+
+function on.judged(ev)
+  transcript().judged(ev)
 end
 
 function on.model_changed(ev)

@@ -172,6 +172,11 @@ function M.follow(ev)
     s.activity = { what = 'thinking', since = now }
   elseif ev.type == 'text_delta' and s.activity and s.activity.what == 'thinking' then
     s.activity = { what = 'writing', since = s.activity.since }
+  elseif ev.type == 'judging' and s.activity then
+    s.judged = s.judged or s.activity
+    s.activity = { what = ev.model:gsub('^.-:', '') .. ' judges', since = now }
+  elseif ev.type == 'judged' and s.judged then
+    s.activity, s.judged = s.running and s.judged or nil, nil
   elseif ev.type == 'mode_changed' then
     s.mode = ev.mode
   elseif ev.type == 'model_changed' then
@@ -180,7 +185,7 @@ function M.follow(ev)
     s.usage = ev
   elseif ev.type == 'stopped' then
     s.stopped = ev.reason
-  elseif ev.type == 'call_finished' or ev.type == 'explained' then
+  elseif ev.type == 'call_finished' or ev.type == 'explained' or ev.type == 'permissions' then
     local callback = M.tickets[ev.ticket]
     M.tickets[ev.ticket] = nil
     if callback then

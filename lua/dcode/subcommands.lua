@@ -319,6 +319,13 @@ local TABLE = {
     run = run_explain,
     complete = first_of(tools),
   },
+  permissions = {
+    usage = 'permissions',
+    fits = none,
+    run = function()
+      return require('dcode.ui.permissions').open()
+    end,
+  },
   mode = {
     usage = 'mode [manual|ask-all|read-only|auto|yolo]',
     fits = optional_word(MODES),

@@ -98,8 +98,11 @@
 ---@field commands? { text: string, class: string, decision: string }[]
 ---@field paths? string[]
 ---@field diff? string
----@field choices? ('once'|'session'|'always'|'deny')[]
+---@field choices? ('once'|'session'|'always'|'deny'|'once_all'|'deny_all')[]
 ---@field pattern? string
+---@field opinions? { by: 'validator'|'auto', model: string, word: 'approve'|'block'|'none', reason: string }[]
+---@field more? { tool: string, title: string, reason: string, commands?: table[], diff?: string }[]
+---@field args? table where the call may be edited
 ---@field questions? dcode.Question[]
 
 ---@class dcode.Question

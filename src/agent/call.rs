@@ -1,5 +1,6 @@
 //! Calls and explanations that Lua asks for: the same way in as a model's calls.
 
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::core::Core;
-use crate::agent::step;
+use crate::agent::{plan, step};
 use crate::host::scope::Scope;
 use crate::protocol::event::Event;
 use crate::protocol::ids::{CallId, TicketId};
@@ -55,7 +56,15 @@ pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) {
         name: call.tool,
         arguments,
     };
-    let finished = step::run_call(&core, &made, place, scope).await;
+    let batch = plan::plan(
+        &core,
+        slice::from_ref(&made),
+        &|_| None,
+        call.human,
+        &scope.cancel,
+    )
+    .await;
+    let finished = step::run_call(&core, &made, place, scope, &batch).await;
     let blocks = finished
         .media
         .iter()

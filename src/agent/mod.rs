@@ -5,6 +5,7 @@
 //!   for work to end: turns and calls run beside it.
 //! - [`turn`] is the only place that talks to a model; [`step`] runs the calls of one reply: reads
 //!   together, everything else alone and in order.
+//! - [`plan`] looks at the calls of a reply before the first runs.
 //! - [`requests`] is how the engine asks the editor and the person; [`queue`] is how it tells them.
 //! - [`undo`] takes steps back.
 
@@ -13,6 +14,7 @@ pub mod context;
 pub mod core;
 pub mod history;
 pub mod loop_guard;
+pub mod plan;
 pub mod queue;
 pub mod recovered;
 pub mod requests;

@@ -19,6 +19,7 @@ use crate::agent::undo;
 use crate::config::mode::Mode;
 use crate::host::scope;
 use crate::protocol::event::{Event, Level, TurnEnd};
+use crate::protocol::grant::Grant;
 use crate::protocol::ids::{HunkId, TicketId, TurnId};
 use crate::protocol::op::Op;
 use crate::snapshot::Scope as UndoScope;
@@ -149,6 +150,7 @@ impl Session {
                 let core = Arc::clone(&self.core);
                 self.beside.spawn(call::explain(core, ticket, tool, args));
             }
+            Op::Permissions { ticket, revoke } => self.permissions(ticket, revoke.as_ref()),
             // A second answer, or one that comes too late, has nobody to go to.
             Op::Reply { request, reply } => drop(self.core.requests.resolve(request, reply)),
             Op::Undo { steps } => {
@@ -309,6 +311,22 @@ impl Session {
                 core.notice(Level::Error, message, None);
             }
         }));
+    }
+
+    fn permissions(&mut self, ticket: TicketId, revoke: Option<&Grant>) {
+        let gate = Arc::clone(&self.core.gate);
+        let problem = tokio::task::block_in_place(|| {
+            let problem = revoke.and_then(|grant| gate.revoke(grant).err());
+            // The file may have been changed by hand, or by another Neovim.
+            self.blueprint.reload();
+            gate.reload(self.blueprint.config());
+            problem
+        });
+        self.core.events.push(Event::Permissions {
+            ticket,
+            grants: gate.grants(),
+            problem,
+        });
     }
 
     fn set_mode(&self, name: &str) {

@@ -21,11 +21,15 @@ use crate::agent::status::StatusBoard;
 use crate::backend::Backend;
 use crate::backend::local::LocalBackend;
 use crate::config::load::{self, LoadInput, Loaded};
+use crate::config::mode::Mode;
+use crate::config::model::Config;
 use crate::config::shell_list::ShellAllowList;
 use crate::config::show;
 use crate::fs::safe_path;
 use crate::host::{Editor, Human};
 use crate::journal::Record;
+use crate::judges::bench::{Bench, Main};
+use crate::judges::panel::Panel;
 use crate::offload::OffloadDir;
 use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
@@ -134,11 +138,25 @@ impl Blueprint {
         self.loaded = read_config(&self.start, self.project.as_deref());
     }
 
+    /// The configuration that a next session would have.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.loaded.config)
+    }
+
     /// What the front end hears at once.
     pub fn started(&self) -> Started {
+        let mode = self.loaded.config.mode;
+        let mut notices = self.loaded.notices.clone();
+        if mode == Mode::Auto && !self.start.human {
+            notices.push(Notice {
+                level: Level::Warn,
+                message: "The mode auto needs somebody to turn to; here it is as manual.".into(),
+                hint: Some("Name what may run with -S and permissions.bash.allow.".into()),
+            });
+        }
         Started {
-            mode: self.loaded.config.mode.as_str().into(),
-            notices: self.loaded.notices.clone(),
+            mode: mode.as_str().into(),
+            notices,
         }
     }
 
@@ -257,6 +275,10 @@ impl Blueprint {
             Ok(provider) => (Some(provider.name().to_owned()), provider.scripted()),
             Err(_) => (config.model.clone(), false),
         };
+        let model: Main = Arc::new(Mutex::new(model));
+        let usage: Arc<Mutex<Usage>> = Arc::default();
+        let bench = self.bench(&model, &usage);
+        let panel = Arc::new(Panel::new(&config, bench, &self.start.cwd));
         self.status.model(name.clone(), scripted);
         self.status.session(&session.0);
         self.status.usage(Usage::default());
@@ -283,6 +305,7 @@ impl Blueprint {
                 snapshots: Arc::clone(&snapshots),
                 offload,
                 locks: PathLocks::default(),
+                panel,
             },
             gate,
             backend,
@@ -291,8 +314,8 @@ impl Blueprint {
             log,
             history: Mutex::new(History::default()),
             system,
-            model: Mutex::new(model),
-            usage: Mutex::default(),
+            model,
+            usage,
             notes: Mutex::default(),
             steps: AtomicU64::new(0),
             turns: Arc::clone(&self.turns),
@@ -316,6 +339,38 @@ impl Blueprint {
         match &self.loaded.config.artifacts_dir {
             Some(chosen) => OffloadDir::chosen(&real(chosen), &session.0),
             None => OffloadDir::new(&real(&std::env::temp_dir()), &session.0),
+        }
+    }
+
+    /// What the judging models are opened with, and whom they report to.
+    fn bench(&self, main: &Main, usage: &Arc<Mutex<Usage>>) -> Bench {
+        let settings = self.provider_settings();
+        let (events, counted) = (Arc::clone(&self.events), Arc::clone(&self.events));
+        let (usage, status) = (Arc::clone(usage), Arc::clone(&self.status));
+        Bench {
+            open: Arc::new(move |name| {
+                let settings = ProviderSettings {
+                    model: Some(name.to_owned()),
+                    // A script takes the place of the conversation's model, not of those that judge it.
+                    script: None,
+                    ..settings.clone()
+                };
+                provider::open(&settings, &|name| {
+                    std::env::var(name).ok().filter(|_| name != "DCODE_SCRIPT")
+                })
+            }),
+            main: Arc::clone(main),
+            tell: Arc::new(move |event| events.push(event)),
+            spent: Arc::new(move |count| {
+                let mut usage = usage.lock().unwrap_or_else(PoisonError::into_inner);
+                usage.input_tokens += count.input;
+                usage.cached_tokens += count.cached;
+                usage.output_tokens += count.output;
+                usage.requests += 1;
+                status.usage(*usage);
+                counted.push(Event::Usage(*usage));
+            }),
+            opened: Mutex::default(),
         }
     }
 

@@ -81,6 +81,7 @@ enum Cut {
 
 /// Runs a turn until the model has nothing more to do, or something ends it.
 pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationToken) -> Ended {
+    core.dispatcher.panel.hear(&prompt.text);
     let text = context::user_text(&prompt.text, &prompt.context, &core.take_notes(), &core.cwd);
     append(core, |history| Some(history.push_user(text).clone()));
     let mut guard = LoopGuard::default();

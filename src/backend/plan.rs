@@ -265,7 +265,7 @@ fn write_disk(prefix: &str, path: &Path, content: Settled, before: &Disk) -> Res
             (bytes, mode, text)
         }
     };
-    let staged = StagedWrite::stage_as(prefix, path, &bytes, mode).map_err(not_written)?;
+    let staged = StagedWrite::stage_exact(prefix, path, &bytes, mode).map_err(not_written)?;
     Ok(Action::Write {
         staged,
         hash: ContentHash::of(&bytes),

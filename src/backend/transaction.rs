@@ -5,12 +5,11 @@
 //! edits all buffers in one batch, and at last the staged files are renamed into place (`commit.rs`).
 //! When the last move fails half-way, the files and then the buffers are put back.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::backend::BackendError;
 use crate::backend::commit::{CommitError, DiskAction, DiskStep, commit};
-use crate::backend::disk::Disk;
+use crate::backend::disk::{self, Disk};
 use crate::backend::intent::Intent;
 use crate::backend::local::{blocking, editor_error};
 use crate::backend::plan::{Action, BufferPlan, Planned, discard, plan};
@@ -399,6 +398,6 @@ fn modes(entries: &[Entry]) -> Vec<(PathBuf, u32)> {
 fn set_modes(modes: &[(PathBuf, u32)]) {
     for (path, mode) in modes {
         // The content is in place; a file that the editor could not write keeps its mode.
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(*mode)).ok();
+        disk::set_mode(path, *mode).ok();
     }
 }

@@ -1,27 +1,24 @@
 //! Folders that are made so that a file can be laid in them.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::fs::atomic::AtomicError;
+use crate::fs::pinned::{self, Pinned};
 
 /// Folders made for a file; removed again when dropped, as far as they are empty.
 #[derive(Debug, Default)]
 pub struct MadeParents(Vec<PathBuf>);
 
 impl MadeParents {
-    /// Makes `folder` and what is missing above it.
+    /// Makes `folder`, a real path, and what is missing above it.
     pub fn make(folder: &Path) -> Result<Self, AtomicError> {
-        let missing: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
-        let mut made = Self::default();
-        for path in missing.into_iter().rev() {
-            match std::fs::create_dir(path) {
-                Ok(()) => made.0.push(path.to_owned()),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
-                Err(error) => return Err(AtomicError::io(path, &error)),
-            }
-        }
-        Ok(made)
+        Self::hold(folder).map(|(made, _)| made)
+    }
+
+    /// The same, and holds the folder.
+    pub(super) fn hold(folder: &Path) -> Result<(Self, Pinned), AtomicError> {
+        let (held, made) = Pinned::make(folder).map_err(|error| AtomicError::io(folder, &error))?;
+        Ok((Self(made), held))
     }
 
     /// Lets the folders stay and names them, outermost first.
@@ -34,7 +31,7 @@ impl Drop for MadeParents {
     fn drop(&mut self) {
         for path in self.0.iter().rev() {
             // One that holds something by now stays.
-            std::fs::remove_dir(path).ok();
+            pinned::remove(path, true).ok();
         }
     }
 }

@@ -7,5 +7,6 @@ pub mod cause;
 pub mod endings;
 pub mod made_parents;
 pub mod nearest;
+pub mod pinned;
 pub mod safe_path;
 pub mod text;

@@ -143,7 +143,7 @@ fn start(lua: &Lua, args: Table) -> mlua::Result<MultiValue> {
     }
 }
 
-/// Sends an op. A prompt, a call and an explanation get their number here, and it is the answer.
+/// Sends an op. What is answered by an event of its own gets its number here, and it is the answer.
 fn submit(mut op: Json) -> Result<Json, String> {
     let agent = app::agent()?;
     let mut answer = json!(true);
@@ -152,7 +152,7 @@ fn submit(mut op: Json) -> Result<Json, String> {
             answer = json!(agent.next_turn());
             op["turn"] = answer.clone();
         }
-        Some("call" | "explain") => {
+        Some("call" | "explain" | "permissions") => {
             answer = json!(agent.next_ticket());
             op["ticket"] = answer.clone();
         }

@@ -14,7 +14,7 @@ use crate::permission::named::Naming;
 use crate::permission::secret::Secrets;
 use crate::permission::shell_rules::ShellRules;
 use crate::permission::shell_tier::{Lines, too_many_files, unparsable};
-use crate::permission::{hard, hard_shell, tier};
+use crate::permission::{grave, hard, hard_shell, tier};
 use crate::protocol::tool::ToolClass;
 use crate::shell::command::Class;
 use crate::shell::parse::analyze;
@@ -34,6 +34,8 @@ pub struct Item {
     pub changes: bool,
     /// For a simple command: its text and class.
     pub command: Option<(String, String)>,
+    /// Why the validator is to look at it, whatever rules and answers say: one sentence.
+    pub grave: Option<String>,
 }
 
 /// How much of a file may be shown by a tool that comes upon it.
@@ -104,13 +106,20 @@ impl Judge {
                 Access::Run(line) => items.extend(self.line(line)),
                 Access::Read(path) => items.push(Item::of(self.read(facts.tool, path), false)),
                 Access::Write(path) | Access::Delete(path) => {
-                    items.push(Item::of(self.write(facts.tool, access, path), true));
+                    let target = self.ground.locate(path).ok();
+                    items.push(Item {
+                        grave: target.and_then(|target| grave::path(&self.ground, &self.secrets, &target)),
+                        ..Item::of(self.write(facts.tool, access, path), true)
+                    });
                 }
             }
         }
         if facts.access.is_empty() {
-            let changes = matches!(facts.class, ToolClass::Mutate | ToolClass::Execute);
-            items.push(Item::of(tier::without_access(facts.tool, facts.class), changes));
+            let foreign = facts.class == ToolClass::Foreign;
+            items.push(Item {
+                grave: foreign.then(|| grave::foreign(facts.tool)),
+                ..Item::of(tier::without_access(facts.tool, facts.class), facts.class.acts())
+            });
         }
         if facts.class != ToolClass::Bookkeeping {
             for item in &mut items {
@@ -249,6 +258,7 @@ impl Judge {
                 finding: lines.command(&naming, &analysis, command),
                 changes: true,
                 command: Some((command.text.clone(), command.class.as_str().to_owned())),
+                grave: grave::command(&naming, &self.secrets, command),
             })
             .collect();
         if let Some(why) = &analysis.unparsable {
@@ -257,6 +267,7 @@ impl Judge {
                 finding: unparsable(why),
                 changes: true,
                 command,
+                grave: None,
             });
         }
         let refused = hard_shell::line(&self.ground, &naming, &analysis);
@@ -265,6 +276,7 @@ impl Judge {
                 finding: too_many_files(),
                 changes: true,
                 command: Some((line.to_owned(), Class::Unknown.as_str().to_owned())),
+                grave: None,
             });
         }
         if let Some(refused) = refused {
@@ -280,6 +292,7 @@ impl Judge {
                 finding: nothing,
                 changes: true,
                 command: Some((line.to_owned(), Class::Read.as_str().to_owned())),
+                grave: None,
             });
         }
         items
@@ -292,6 +305,7 @@ impl Item {
             finding,
             changes,
             command: None,
+            grave: None,
         }
     }
 }

@@ -17,6 +17,7 @@
 //! ruled out: a line that cannot be judged, a word that the shell fills in, a config that cannot be read.
 
 pub mod access;
+pub mod annotations;
 mod copying;
 pub mod decision;
 pub mod explain;
@@ -24,8 +25,11 @@ pub mod facts;
 pub mod filled;
 mod find_reach;
 pub mod finding;
+mod forget;
 pub mod fs_rules;
 pub mod gate;
+mod grants;
+mod grave;
 pub mod ground;
 pub mod hard;
 pub mod hard_shell;

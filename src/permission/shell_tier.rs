@@ -48,7 +48,13 @@ impl Lines<'_> {
         ];
         let finding = more.into_iter().flatten().fold(finding, Finding::join);
         let is_open = finding.decision == Decision::Ask && may_remove_anything(naming, command);
-        if is_open { finding.sticking() } else { finding }
+        if is_open {
+            finding.sticking()
+        } else if finding.decision == Decision::Ask && command.class == Class::Destructive {
+            finding.for_person()
+        } else {
+            finding
+        }
     }
 
     fn by_rule(&self, say: Say, command: &SimpleCommand) -> Option<Finding> {

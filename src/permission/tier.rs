@@ -19,7 +19,7 @@ pub fn without_access(tool: &str, class: ToolClass) -> Finding {
             "tools that only look run unasked",
             format!("{tool} only looks."),
         ),
-        ToolClass::Mutate | ToolClass::Execute => Finding::ask(
+        ToolClass::Mutate | ToolClass::Execute | ToolClass::Foreign => Finding::ask(
             LAYER,
             "a tool whose effects are not known beforehand is asked",
             format!("It is not known beforehand what {tool} will change."),

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::protocol::grant::Grant;
 use crate::protocol::ids::{CallId, RequestId, SessionId, StepIx, TicketId, TurnId};
-use crate::protocol::request::Request;
+use crate::protocol::request::{Office, OpinionWord, Request};
 use crate::protocol::tool::{CallResult, Outcome};
 
 /// One thing that happened.
@@ -141,6 +142,26 @@ pub enum Event {
         /// `provider:model`.
         model: String,
     },
+    /// Another model begins to judge calls.
+    Judging {
+        /// In which office.
+        by: Office,
+        /// `provider:model`.
+        model: String,
+        /// How many calls.
+        calls: usize,
+    },
+    /// Another model has judged, or has not.
+    Judged {
+        /// In which office.
+        by: Office,
+        /// `provider:model`.
+        model: String,
+        /// What it said of each call, in their order.
+        words: Vec<Judgement>,
+        /// How long it took.
+        elapsed_ms: u64,
+    },
     /// A sentence for the person.
     Notice(Notice),
     /// The answer to a call from Lua.
@@ -157,6 +178,16 @@ pub enum Event {
         /// `{decision, rule, layer, pattern, commands}`, or `{error}`.
         explanation: Value,
     },
+    /// The answer to [`crate::protocol::op::Op::Permissions`].
+    Permissions {
+        /// Which.
+        ticket: TicketId,
+        /// What the person has said beforehand.
+        grants: Vec<Grant>,
+        /// Why nothing was taken back, one sentence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
+    },
     /// Undo or redo is done, or refused.
     Restored {
         /// Whether files were put back.
@@ -171,6 +202,19 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+}
+
+/// What another model said of one call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// Canonical name of the tool.
+    pub tool: String,
+    /// The call, one line.
+    pub title: String,
+    /// What was said.
+    pub word: OpinionWord,
+    /// Why.
+    pub reason: String,
 }
 
 /// Why a turn ended.

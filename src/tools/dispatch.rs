@@ -1,23 +1,24 @@
 //! The one way in: parse, permit, snapshot, run, offload. Tools do none of it themselves.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::host::{Editor, EditorError, Human, HumanError, scope};
+use crate::host::{Editor, EditorError, Human, scope};
+use crate::judges::panel::Panel;
 use crate::offload::OffloadDir;
 use crate::permission::access::Access;
 use crate::permission::decision::{Decision, Verdict};
 use crate::permission::facts::Facts;
 use crate::permission::gate::Gate;
 use crate::protocol::ids::{StepIx, TurnId};
-use crate::protocol::request::{Approval, Choice};
 use crate::protocol::tool::Outcome;
 use crate::snapshot::SnapshotStore;
+use crate::tools::batch::Batch;
 use crate::tools::finished::Finished;
 use crate::tools::limits;
 use crate::tools::locks::PathLocks;
+use crate::tools::permit::Permitted;
 use crate::tools::registry::{DynTool, Prepared};
 use crate::tools::tool::{ToolCtx, ToolError, ToolOutput};
 
@@ -35,11 +36,13 @@ pub struct Dispatcher {
     pub offload: Arc<OffloadDir>,
     /// One writer a path.
     pub locks: PathLocks,
+    /// Other models that judge.
+    pub panel: Arc<Panel>,
 }
 
 /// Runs what looks at the disk (links of paths, globs of a shell line, the person's file) without holding
 /// up the other work of its thread.
-fn blocking<T>(work: impl FnOnce() -> T) -> T {
+pub(super) fn blocking<T>(work: impl FnOnce() -> T) -> T {
     tokio::task::block_in_place(work)
 }
 
@@ -54,27 +57,22 @@ pub struct Place {
     pub limit: Option<Duration>,
 }
 
-/// A call that may run.
-struct Permitted {
-    prepared: Prepared,
-    decision: Decision,
-    notice: Option<String>,
-}
-
 impl Dispatcher {
-    /// Takes a prepared call through the gate, the snapshot and its run.
+    /// Takes a prepared call through the gate, the snapshot and its run. `batch` is what is known of the
+    /// calls of its step.
     pub async fn dispatch(
         &self,
         tool: &Arc<dyn DynTool>,
         prepared: Prepared,
         place: Place,
         ctx: ToolCtx,
+        batch: &Batch,
     ) -> Finished {
         let Permitted {
             prepared,
             decision,
             notice,
-        } = match self.permit(tool, prepared, &ctx).await {
+        } = match self.permit(tool, prepared, &ctx, batch).await {
             Ok(permitted) => permitted,
             Err(refused) => return refused,
         };
@@ -103,69 +101,6 @@ impl Dispatcher {
     /// What the gate says of a call; nothing runs and nobody is asked.
     pub fn explain(&self, tool: &Arc<dyn DynTool>, prepared: &Prepared) -> Verdict {
         self.gate.explain(&facts(tool, prepared))
-    }
-
-    /// The call as it may run, or how it ended.
-    async fn permit(
-        &self,
-        tool: &Arc<dyn DynTool>,
-        prepared: Prepared,
-        ctx: &ToolCtx,
-    ) -> Result<Permitted, Finished> {
-        let permitted = |prepared, decision, notice| Permitted {
-            prepared,
-            decision,
-            notice,
-        };
-        let facts = facts(tool, &prepared);
-        let human = self.human.present();
-        let verdict = blocking(|| self.gate.decide(&facts, human));
-        match verdict.decision {
-            Decision::Allow => return Ok(permitted(prepared, Decision::Allow, None)),
-            Decision::Deny => return Err(Finished::denied_by_rule(&verdict)),
-            Decision::Ask => {}
-        }
-        let approval = approval(tool, &prepared, &verdict, prepared.preview(ctx.clone()).await);
-        let answer = match self.human.approve(approval).await {
-            Ok(answer) => answer,
-            Err(HumanError::Cancelled) => {
-                return Err(Finished {
-                    decision: Decision::Ask,
-                    ..Finished::cancelled()
-                });
-            }
-            Err(HumanError::Absent) => {
-                let text = format!(
-                    "Not run: {} Nobody is there to be asked. Go on without it, or say what the person \
-                     should allow.",
-                    verdict.reason
-                );
-                return Err(Finished::without_run(
-                    Outcome::Denied,
-                    text,
-                    "denied",
-                    Decision::Deny,
-                ));
-            }
-        };
-        if answer.decision == Choice::Deny || !verdict.choices.contains(&answer.decision) {
-            return Err(Finished::denied_by_person(answer.feedback.as_deref()));
-        }
-        let Some(args) = answer.args else {
-            // An answer that cannot be kept must not stop the call that the person has just allowed.
-            let kept = blocking(|| self.gate.remember(&facts, answer.decision));
-            let notice = kept.err().map(|error| error.to_string());
-            return Ok(permitted(prepared, Decision::Ask, notice));
-        };
-        let edited = tool
-            .prepare(&args.to_string(), &ctx.cwd)
-            .map_err(|error| Finished::unfit(&error))?;
-        let facts = self::facts(tool, &edited);
-        let verdict = blocking(|| self.gate.decide(&facts, human));
-        if verdict.decision == Decision::Deny {
-            return Err(Finished::denied_by_rule(&verdict));
-        }
-        Ok(permitted(edited, Decision::Ask, None))
     }
 
     /// Runs a call that is permitted; also gives the time that the tool itself took.
@@ -257,43 +192,15 @@ impl Dispatcher {
     }
 }
 
-fn changed_paths(prepared: &Prepared) -> Vec<PathBuf> {
+pub(super) fn changed_paths(prepared: &Prepared) -> Vec<PathBuf> {
     let changed = prepared.access.iter().filter_map(Access::changed_path);
     changed.map(Path::to_path_buf).collect()
 }
 
-fn facts<'a>(tool: &'a Arc<dyn DynTool>, prepared: &'a Prepared) -> Facts<'a> {
+pub(super) fn facts<'a>(tool: &'a Arc<dyn DynTool>, prepared: &'a Prepared) -> Facts<'a> {
     Facts {
         tool: tool.name(),
         class: tool.class(),
         access: &prepared.access,
     }
-}
-
-fn approval(
-    tool: &Arc<dyn DynTool>,
-    prepared: &Prepared,
-    verdict: &Verdict,
-    diff: Option<String>,
-) -> Approval {
-    let paths = outermost(changed_paths(prepared));
-    Approval {
-        tool: tool.name().into(),
-        title: prepared.title.clone(),
-        reason: verdict.reason.clone(),
-        rule: verdict.rule.clone(),
-        commands: verdict.commands.clone(),
-        paths: (!paths.is_empty()).then_some(paths),
-        diff,
-        choices: verdict.choices.clone(),
-        pattern: verdict.pattern.clone(),
-    }
-}
-
-/// The paths that lie in no other one of them: of a directory that goes its name says it all, and the
-/// preview lists what is in it.
-fn outermost(paths: Vec<PathBuf>) -> Vec<PathBuf> {
-    let all: HashSet<PathBuf> = paths.iter().cloned().collect();
-    let within = |path: &Path| path.ancestors().skip(1).any(|above| all.contains(above));
-    paths.into_iter().filter(|path| !within(path)).collect()
 }

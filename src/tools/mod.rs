@@ -8,6 +8,7 @@
 pub mod apply_patch;
 pub mod args;
 pub mod bash;
+pub mod batch;
 pub mod builtin;
 pub mod delete;
 pub mod dispatch;
@@ -25,6 +26,7 @@ mod patch_files;
 mod patch_sections;
 mod patched_file;
 mod places;
+mod permit;
 mod preview;
 pub mod question;
 pub mod read_file;

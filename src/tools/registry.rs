@@ -39,6 +39,8 @@ pub struct Prepared {
     pub title: String,
     /// What it will touch.
     pub access: Vec<Access>,
+    /// The arguments as an object, under our own names.
+    pub args: Value,
     preview: Box<dyn Fn(ToolCtx) -> BoxFuture<'static, Option<String>> + Send + Sync>,
     run: Box<dyn FnOnce(ToolCtx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync>,
 }
@@ -130,6 +132,7 @@ impl<T: Tool> DynTool for Erased<T> {
         Ok(Prepared {
             title,
             access,
+            args: Value::Object(object.clone()),
             preview: Box::new(move |ctx| {
                 let (tool, object) = (Arc::clone(&previewer), object.clone());
                 Box::pin(async move {

@@ -13,6 +13,7 @@ mod contract;
 mod failures;
 mod faults;
 mod journal;
+mod judged;
 mod laws;
 mod protocol;
 mod quitting;

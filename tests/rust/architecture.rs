@@ -22,6 +22,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("permission", 2),
     ("provider", 2),
     ("snapshot", 2),
+    ("judges", 3),
     ("tools", 3),
     ("agent", 4),
     ("nvim", 5),
@@ -33,6 +34,7 @@ const SIDE_STEPS: &[(&str, &str)] = &[
     ("permission", "config"),
     ("provider", "config"),
     ("snapshot", "journal"),
+    ("tools", "judges"),
 ];
 
 /// A file longer than this has more than one reason to change.

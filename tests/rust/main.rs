@@ -43,8 +43,13 @@ mod other_process;
 mod patch_cases;
 // apply_patch beside that of another agent, where it is installed.
 mod patch_peer;
+// A folder that turns into a link and back while files in it are read and written.
+#[cfg(target_os = "linux")]
+mod path_races;
 // The gate: tables of cases, memory, laws.
 mod permission;
+// Laws of the gate, and everyday lines that never ask.
+mod permission_laws;
 // A folder with a backend and an editor over it.
 mod project;
 // Models over HTTP: replies, failures, retries, the bytes of requests, the choice of a model.

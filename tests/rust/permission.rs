@@ -19,13 +19,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The place that `tests/fixtures/permission/README.md` describes.
-struct Place {
+pub struct Place {
     _dir: TempDir,
     top: PathBuf,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let dir = TempDir::new().unwrap();
         let top = dir.path().canonicalize().unwrap();
         for folder in [
@@ -81,7 +81,7 @@ impl Place {
             .replace("%HOME%", &format!("{top}/home"))
     }
 
-    fn gate(&self, setup: Value) -> Gate {
+    pub fn gate(&self, setup: Value) -> Gate {
         self.gate_with(setup, false)
     }
 
@@ -115,7 +115,7 @@ fn call(tool: &str, argument: &str) -> (ToolClass, Vec<Access>) {
     }
 }
 
-fn decide(gate: &Gate, tool: &str, argument: &str) -> Verdict {
+pub fn decide(gate: &Gate, tool: &str, argument: &str) -> Verdict {
     let (class, access) = call(tool, argument);
     gate.decide(
         &Facts {
@@ -145,6 +145,8 @@ fn word(choice: Choice) -> &'static str {
         Choice::Session => "session",
         Choice::Always => "always",
         Choice::Deny => "deny",
+        Choice::OnceAll => "once_all",
+        Choice::DenyAll => "deny_all",
     }
 }
 
@@ -647,7 +649,7 @@ fn entries() -> impl Strategy<Value = Vec<&'static str>> {
 }
 
 /// One place for all cases: the laws only look.
-static PLACE: LazyLock<Place> = LazyLock::new(Place::new);
+pub static PLACE: LazyLock<Place> = LazyLock::new(Place::new);
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]

@@ -1,10 +1,13 @@
 //! Ops and events as JSON: what Lua writes and reads.
 
 use dcode::protocol::change::{BufferEdits, BufferText, EditBatch, LineEdit, Origin};
-use dcode::protocol::event::{Level, Notice, RequestEnd, Usage};
+use dcode::protocol::event::{Judgement, Level, Notice, RequestEnd, Usage};
+use dcode::protocol::grant::{Grant, GrantKind};
 use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
 use dcode::protocol::op::{Op, PromptContext, Selection};
-use dcode::protocol::request::{Approval, CommandVerdict, Question, QuestionOption, UnsavedBuffer};
+use dcode::protocol::request::{
+    Approval, CommandVerdict, Office, Opinion, OpinionWord, Question, QuestionOption, UnsavedBuffer, Waiting,
+};
 use dcode::protocol::tool::CallResult;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -62,6 +65,7 @@ fn ops() {
         Call,
         CancelCall,
         Explain,
+        Permissions,
         Reply,
         Undo,
         Redo,
@@ -107,6 +111,11 @@ fn ops() {
             ticket,
             tool: "ls".into(),
             args,
+        },
+        Op::Permissions { ticket, revoke: None },
+        Op::Permissions {
+            ticket,
+            revoke: Some(grant()),
         },
         Op::Reply {
             request: RequestId(1),
@@ -190,6 +199,18 @@ fn replies() {
     survive(&replies, "kind", &names(&kinds));
 }
 
+fn grant() -> Grant {
+    Grant {
+        kind: GrantKind::Command,
+        mode: "allow".into(),
+        text: "git push *".into(),
+        source: "s".into(),
+        file: Some("/c".into()),
+        line: Some(3),
+        revocable: true,
+    }
+}
+
 fn requests() -> [Request; 5] {
     let command = CommandVerdict {
         text: "ls".into(),
@@ -220,7 +241,7 @@ fn requests() -> [Request; 5] {
         multiple: true,
     };
     [
-        Request::Approval(Approval {
+        Request::Approval(Box::new(Approval {
             tool: "bash".into(),
             title: "ls".into(),
             reason: "r".into(),
@@ -230,7 +251,21 @@ fn requests() -> [Request; 5] {
             diff: Some("d".into()),
             choices: vec![Choice::Once, Choice::Session, Choice::Always, Choice::Deny],
             pattern: Some("ls *".into()),
-        }),
+            opinions: vec![Opinion {
+                by: Office::Validator,
+                model: "a:b".into(),
+                word: OpinionWord::Block,
+                reason: "r".into(),
+            }],
+            more: vec![Waiting {
+                tool: "ls".into(),
+                title: "t".into(),
+                reason: "r".into(),
+                commands: None,
+                diff: None,
+            }],
+            args: Some(json!({"command": "ls"})),
+        })),
         Request::Question {
             questions: vec![question],
         },
@@ -356,11 +391,32 @@ fn of_the_rest() -> Vec<Event> {
         }),
         Event::ModeChanged { mode: "yolo".into() },
         Event::ModelChanged { model: "a:b".into() },
+        Event::Judging {
+            by: Office::Auto,
+            model: "a:b".into(),
+            calls: 2,
+        },
+        Event::Judged {
+            by: Office::Auto,
+            model: "a:b".into(),
+            words: vec![Judgement {
+                tool: "bash".into(),
+                title: "ls".into(),
+                word: OpinionWord::None,
+                reason: "r".into(),
+            }],
+            elapsed_ms: 3,
+        },
         Event::Notice(notice),
         Event::CallFinished { ticket, result },
         Event::Explained {
             ticket,
             explanation: json!({"decision": "ask"}),
+        },
+        Event::Permissions {
+            ticket,
+            grants: vec![grant()],
+            problem: Some("p".into()),
         },
         Event::Restored {
             ok: true,
@@ -392,9 +448,12 @@ fn events() {
         Usage,
         ModeChanged,
         ModelChanged,
+        Judging,
+        Judged,
         Notice,
         CallFinished,
         Explained,
+        Permissions,
         Restored,
         Stopped,
     });

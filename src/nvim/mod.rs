@@ -18,3 +18,4 @@ mod exports;
 mod guard;
 mod reply;
 mod review;
+mod review_view;

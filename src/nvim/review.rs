@@ -252,7 +252,8 @@ fn tell(agent: &AgentHandle, path: &Path, accepted: usize, rejected: usize) {
     });
 }
 
-fn path_of(buf: i64) -> Result<PathBuf, String> {
+/// The file that an attached buffer holds.
+pub(super) fn path_of(buf: i64) -> Result<PathBuf, String> {
     ATTACHED
         .with_borrow(|attached| attached.get(&buf).cloned())
         .ok_or_else(|| format!("Nothing waits for review in buffer {buf}."))
@@ -267,6 +268,7 @@ fn buf_of(path: &Path) -> Option<i64> {
     })
 }
 
-fn lock(agent: &AgentHandle) -> MutexGuard<'_, ReviewBook> {
+/// The book, for a moment.
+pub(super) fn lock(agent: &AgentHandle) -> MutexGuard<'_, ReviewBook> {
     agent.review().lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -38,6 +38,8 @@ mod region;
 mod side;
 mod state;
 mod tracked_file;
+mod view;
 
 pub use book::{ReviewBook, ReviewError, SharedBook, Texts};
 pub use hunk::{Author, Existence, Hunk, Rejection, Selector};
+pub use view::{Seen, Span};

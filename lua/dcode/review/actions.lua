@@ -237,7 +237,7 @@ end
 ---@return integer? count, string? message
 function M.at_cursor(verb)
   local hunks = here()
-  local hunk = hint.at(hunks, vim.api.nvim_win_get_cursor(0)[1])
+  local hunk = require('dcode.review.spans').at(hunks, vim.api.nvim_win_get_cursor(0)[1])
   if not hunk then
     local all = native() and assert(native()).hunks({}) or {}
     if #all == 0 then
@@ -256,8 +256,8 @@ local function jump(hunk)
   local last = vim.api.nvim_buf_line_count(0)
   vim.api.nvim_win_set_cursor(0, { math.min(hunk.start, last), 0 })
   vim.cmd('normal! zv')
-  if hunk.start == 1 and #hunk.removed > 0 then
-    vim.fn.winrestview({ topline = 1, topfill = #hunk.removed })
+  if hunk.start == 1 and hunk.gone > 0 then
+    vim.fn.winrestview({ topline = 1, topfill = hunk.gone })
   end
 end
 

@@ -77,6 +77,14 @@ function M.new()
     return {}
   end
 
+  function fake.spans()
+    return {}
+  end
+
+  function fake.seen()
+    return {}
+  end
+
   function fake.review()
     return 0
   end

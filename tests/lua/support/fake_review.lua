@@ -215,6 +215,29 @@ function M.new()
     return out
   end
 
+  function native.spans(o)
+    local out = {}
+    for _, hunk in ipairs(native.hunks(o)) do
+      local flags = hunk.at_end and 1 or 0
+      vim.list_extend(out, { hunk.id, hunk.start, hunk.count, #hunk.removed, flags })
+    end
+    return out
+  end
+
+  function native.seen(o)
+    local out = {}
+    for _, hunk in ipairs(native.hunks({ buf = o.buf })) do
+      local last = hunk.start + math.max(hunk.count, 1) - 1
+      if hunk.start <= o.last and o.first <= last then
+        hunk.gone = #hunk.removed
+        hunk.added = hunk.gone == hunk.count and hunk.added or {}
+        hunk.at_end = hunk.at_end or false
+        out[#out + 1] = hunk
+      end
+    end
+    return out
+  end
+
   function native.submit(op)
     native.ops[#native.ops + 1] = op
     return true

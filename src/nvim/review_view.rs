@@ -1,0 +1,101 @@
+//! What drawing asks of the review, while somebody types and scrolls: no more than a window shows.
+
+use serde::{Deserialize, Serialize};
+
+use crate::nvim::app;
+use crate::nvim::review::{lock, path_of};
+use crate::protocol::ids::HunkId;
+use crate::review::{Existence, Seen, Span};
+
+/// Numbers of one hunk in the answer of [`spans`].
+const FIELDS: usize = 5;
+
+/// Which buffer.
+#[derive(Deserialize)]
+pub struct OfBuffer {
+    buf: i64,
+}
+
+/// Which lines of a buffer.
+#[derive(Deserialize)]
+pub struct Window {
+    buf: i64,
+    /// 1-based, inclusive.
+    first: usize,
+    last: usize,
+    /// How many removed lines of a hunk are shown at most.
+    most: usize,
+}
+
+/// A hunk that is drawn.
+#[derive(Serialize)]
+pub struct Row {
+    id: HunkId,
+    start: usize,
+    count: usize,
+    gone: usize,
+    at_end: bool,
+    removed: Vec<String>,
+    added: Vec<String>,
+}
+
+impl From<Seen> for Row {
+    fn from(seen: Seen) -> Self {
+        Self {
+            id: seen.span.id,
+            start: seen.span.start,
+            count: seen.span.count,
+            gone: seen.span.removed,
+            at_end: seen.span.at_end,
+            removed: seen.removed,
+            added: seen.added,
+        }
+    }
+}
+
+/// Where all hunks of a buffer stand: five numbers each, one after the other (a list of tables would cost
+/// Lua more than all the rest). They are id, first line, lines, removed lines, and a sum of 1 (at the end of
+/// the file), 2 (the file is new), 4 (the file is deleted), 8 (gives the final newline) and 16 (takes it).
+///
+/// # Errors
+/// When the agent does not run. A buffer that reports nothing has no hunks.
+pub fn spans(of: &OfBuffer) -> Result<Vec<u64>, String> {
+    let agent = app::agent()?;
+    let Ok(path) = path_of(of.buf) else {
+        return Ok(Vec::new());
+    };
+    let spans = lock(&agent).spans(&path);
+    let mut numbers = Vec::with_capacity(spans.len() * FIELDS);
+    for span in &spans {
+        let [start, count, removed] = [span.start, span.count, span.removed].map(|number| number as u64);
+        numbers.extend([span.id.0, start, count, removed, flags(span)]);
+    }
+    Ok(numbers)
+}
+
+/// The hunks that show on some lines of a buffer.
+///
+/// # Errors
+/// When the agent does not run.
+pub fn seen(window: &Window) -> Result<Vec<Row>, String> {
+    let agent = app::agent()?;
+    let Ok(path) = path_of(window.buf) else {
+        return Ok(Vec::new());
+    };
+    let seen = lock(&agent).seen(&path, window.first, window.last, window.most);
+    Ok(seen.into_iter().map(Row::from).collect())
+}
+
+fn flags(span: &Span) -> u64 {
+    let file = match span.file {
+        Some(Existence::Created) => 2,
+        Some(Existence::Deleted) => 4,
+        None => 0,
+    };
+    let newline = match span.final_newline {
+        Some(true) => 8,
+        Some(false) => 16,
+        None => 0,
+    };
+    u64::from(span.at_end) + file + newline
+}

@@ -57,12 +57,8 @@ local function tint(source)
   local normal = vim.api.nvim_get_hl(0, { name = 'Normal', link = false })
   local behind = normal.bg or (vim.o.background == 'light' and 0xffffff or 0x000000)
   local cterm = hl.cterm or {}
-  local bg, letters = hl.bg, hl.fg
-  if hl.reverse then
-    bg, letters = nil, hl.bg or hl.fg
-    bg = hl.fg and mixed(hl.fg, behind, TINT)
-  end
-  bg = bg or (letters and mixed(letters, behind, TINT))
+  -- Reversed, the letters' colour is what lies behind.
+  local bg = not hl.reverse and hl.bg or (hl.fg and mixed(hl.fg, behind, TINT))
   if cterm.reverse or not hl.ctermbg then
     return { bg = bg, ctermfg = hl.ctermfg, ctermbg = hl.ctermbg, cterm = cterm }
   end

@@ -19,6 +19,8 @@
 ---@field hunks fun(opts: table): dcode.Hunk[]?, string?
 ---@field spans fun(opts: { buf: integer }): integer[]?, string?
 ---@field seen fun(opts: { buf: integer, first: integer, last: integer, most: integer }): dcode.SeenHunk[]?, string?
+---@field review_files fun(opts: table): dcode.ReviewFile[]?, string?
+---@field base fun(opts: { path: string }): string[]?, string?
 ---@field status fun(opts: table): dcode.Status?, string?
 ---@field config fun(opts: table): dcode.ConfigRow[]?, string?
 ---@field stop fun(opts: { timeout_ms: integer }): boolean?, string?

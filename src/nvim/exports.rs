@@ -39,6 +39,10 @@ pub fn table(lua: &Lua) -> mlua::Result<Table> {
     export(lua, &table, "seen", |_, window: review_view::Window| {
         review_view::seen(&window)
     })?;
+    export(lua, &table, "review_files", |_, _: Json| review_view::files())?;
+    export(lua, &table, "base", |_, of: review_view::OfFile| {
+        review_view::base(&of)
+    })?;
     export(lua, &table, "status", |_, _: Json| status())?;
     export(lua, &table, "config", |_, _: Json| {
         Ok(json!(app::agent()?.config()))

@@ -259,7 +259,8 @@ pub(super) fn path_of(buf: i64) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("Nothing waits for review in buffer {buf}."))
 }
 
-fn buf_of(path: &Path) -> Option<i64> {
+/// The attached buffer that holds a file.
+pub(super) fn buf_of(path: &Path) -> Option<i64> {
     ATTACHED.with_borrow(|attached| {
         attached
             .iter()

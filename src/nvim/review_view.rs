@@ -1,9 +1,11 @@
 //! What drawing asks of the review, while somebody types and scrolls: no more than a window shows.
 
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
 use crate::nvim::app;
-use crate::nvim::review::{lock, path_of};
+use crate::nvim::review::{buf_of, lock, path_of};
 use crate::protocol::ids::HunkId;
 use crate::review::{Existence, Seen, Span};
 
@@ -84,6 +86,59 @@ pub fn seen(window: &Window) -> Result<Vec<Row>, String> {
     };
     let seen = lock(&agent).seen(&path, window.first, window.last, window.most);
     Ok(seen.into_iter().map(Row::from).collect())
+}
+
+/// A file in which something waits.
+#[derive(Serialize)]
+pub struct FileRow {
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    buf: Option<i64>,
+    hunks: usize,
+    /// Lines now and lines of the base, in all hunks together.
+    added: usize,
+    removed: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<Existence>,
+}
+
+/// The files in which something waits, in the order of their paths.
+///
+/// # Errors
+/// When the agent does not run.
+pub fn files() -> Result<Vec<FileRow>, String> {
+    let agent = app::agent()?;
+    let book = lock(&agent);
+    let row = |path: &Path| {
+        let spans = book.spans(path);
+        FileRow {
+            path: path.to_owned(),
+            buf: buf_of(path),
+            hunks: spans.len(),
+            added: spans.iter().map(|span| span.count).sum(),
+            removed: spans.iter().map(|span| span.removed).sum(),
+            file: spans.first().and_then(|span| span.file),
+        }
+    };
+    Ok(book.pending_files().map(row).collect())
+}
+
+/// Which file.
+#[derive(Deserialize)]
+pub struct OfFile {
+    path: PathBuf,
+}
+
+/// The lines that the person has agreed to; none for a file that was not there.
+///
+/// # Errors
+/// When the agent does not run, or nothing waits in the file.
+pub fn base(of: &OfFile) -> Result<Vec<String>, String> {
+    let agent = app::agent()?;
+    let texts = lock(&agent).export(&of.path);
+    let text = texts.ok_or("Nothing waits for review in this file.")?.base;
+    let text = text.unwrap_or_default();
+    Ok(text.lines().map(str::to_owned).collect())
 }
 
 fn flags(span: &Span) -> u64 {

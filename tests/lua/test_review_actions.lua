@@ -93,7 +93,7 @@ function T.next_and_previous_go_round(t)
   reviewed('g.txt')
   vim.api.nvim_win_set_cursor(0, { 2, 0 })
   local function at(step)
-    actions()[step]()
+    require('dcode.review.navigate')[step]()
     return vim.api.nvim_win_get_cursor(0)[1]
   end
   t.eq({ 3, 4, 1, 4 }, { at('next'), at('next'), at('next'), at('prev') })

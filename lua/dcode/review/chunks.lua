@@ -114,8 +114,9 @@ function M.rows(line, words, syntax, ctx)
     row, used = {}, 0
   end
   for _, piece in ipairs(pieces(line, words, syntax)) do
-    local before, text = cell, nil
-    text, cell = shown(piece[1], cell, ctx.tabstop)
+    local before = cell
+    local text
+    text, cell = shown(piece[1], before, ctx.tabstop)
     local size = cell - before
     local simple = before >= ctx.skip and (not limit or used + size <= limit)
     if simple then

@@ -85,6 +85,10 @@ function M.new()
     return {}
   end
 
+  function fake.review_files()
+    return {}
+  end
+
   function fake.review()
     return 0
   end
@@ -136,9 +140,8 @@ function M.stub_review()
         done[#done + 1] = { verb, 'cursor' }
         return 1
       end,
-      next = noop,
-      prev = noop,
     })
+    stub('dcode.review.navigate', { next = noop, prev = noop })
   end
   return done
 end

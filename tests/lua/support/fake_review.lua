@@ -224,6 +224,33 @@ function M.new()
     return out
   end
 
+  function native.review_files()
+    local out = {}
+    for buf, file in pairs(files) do
+      local list = native.hunks({ buf = buf })
+      local row = { path = file.path, buf = buf, hunks = #list, added = 0, removed = 0 }
+      for _, hunk in ipairs(list) do
+        row.added, row.removed = row.added + hunk.count, row.removed + #hunk.removed
+      end
+      if #list > 0 then
+        out[#out + 1] = row
+      end
+    end
+    table.sort(out, function(a, b)
+      return a.path < b.path
+    end)
+    return out
+  end
+
+  function native.base(o)
+    for _, file in pairs(files) do
+      if file.path == o.path then
+        return file.base
+      end
+    end
+    return nil, 'Nothing waits for review in this file.'
+  end
+
   function native.seen(o)
     local out = {}
     for _, hunk in ipairs(native.hunks({ buf = o.buf })) do

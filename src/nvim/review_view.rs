@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::nvim::app;
 use crate::nvim::review::{buf_of, lock, path_of};
+use crate::nvim::{app, buffers};
+use crate::protocol::change::LineEdit;
 use crate::protocol::ids::HunkId;
 use crate::review::{Existence, Seen, Span};
 
@@ -139,6 +140,30 @@ pub fn base(of: &OfFile) -> Result<Vec<String>, String> {
     let text = texts.ok_or("Nothing waits for review in this file.")?.base;
     let text = text.unwrap_or_default();
     Ok(text.lines().map(str::to_owned).collect())
+}
+
+/// The edits of a batch, ascending. The lines are read from the buffer, which holds all of them by now: what
+/// was changed further up has moved them since.
+///
+/// # Errors
+/// When the buffer is not loaded.
+pub(super) fn batch(buf: i64, changes: &[usize]) -> Result<Vec<LineEdit>, String> {
+    let mut moved = 0_isize;
+    let mut edits = Vec::with_capacity(changes.len() / 3);
+    for change in changes.chunks_exact(3).rev() {
+        let &[first, last, new_last] = change else {
+            continue;
+        };
+        let start = first.saturating_add_signed(moved);
+        let lines = buffers::lines(buf, start, start + (new_last - first.min(new_last)))?;
+        moved += new_last as isize - last as isize;
+        edits.push(LineEdit {
+            start: first,
+            end: last,
+            lines,
+        });
+    }
+    Ok(edits)
 }
 
 fn flags(span: &Span) -> u64 {

@@ -101,6 +101,14 @@ impl ReviewBook {
         }
     }
 
+    /// The edits of one undo block, ascending, in the line numbers before all of them: what
+    /// [`ReviewBook::edit`] does with each from the last to the first, settled once. Unknown paths are ignored.
+    pub fn edit_batch(&mut self, path: &Path, edits: &[LineEdit], author: Author) {
+        if let Some(file) = self.files.get_mut(path) {
+            file.edit_batch(edits, author, &mut self.ids);
+        }
+    }
+
     /// The final newline of a buffer came or went.
     pub fn set_eol(&mut self, path: &Path, eol: bool, author: Author) {
         if let Some(file) = self.files.get_mut(path) {

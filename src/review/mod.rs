@@ -25,6 +25,7 @@
 //! 6. decisions on different hunks commute;
 //! 7. back at a remembered moment, its hunks are there again, except those accepted since.
 
+mod batch;
 pub mod book;
 mod decide;
 mod diff;

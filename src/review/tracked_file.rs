@@ -55,6 +55,11 @@ impl TrackedFile {
         self.state.apply(edit, author, ids);
     }
 
+    /// Edits of one undo block, see [`State::apply_batch`].
+    pub(super) fn edit_batch(&mut self, edits: &[LineEdit], author: Author, ids: &mut HunkIds) {
+        self.state.apply_batch(edits, author, ids);
+    }
+
     /// The final newline came or went.
     pub(super) fn set_eol(&mut self, eol: bool, author: Author, ids: &mut HunkIds) {
         self.state.set_eol(eol, author, ids);

@@ -24,8 +24,9 @@ async fn edit(nvim: &Nvim, path: &str, old: &str, new: &str) -> Value {
     call(nvim, "edit_file", arguments).await
 }
 
-fn put(nvim: &Nvim, path: &str, bytes: &[u8]) {
-    std::fs::write(nvim.project().join(path), bytes).expect("a file of the project");
+async fn put(nvim: &Nvim, path: &str, bytes: &[u8]) {
+    let done = tokio::fs::write(nvim.project().join(path), bytes).await;
+    done.expect("a file of the project");
 }
 
 fn bytes(nvim: &Nvim, path: &str) -> Vec<u8> {
@@ -46,7 +47,7 @@ async fn the_bytes_of_a_file_are_kept_but_for_the_edit() {
     on_each_neovim(async |neovim| {
         let nvim = start(neovim).await;
         for (path, before, after) in cases {
-            put(&nvim, path, before);
+            put(&nvim, path, before).await;
             nvim.command(&format!("silent edit {path}")).await;
             edit(&nvim, path, "foo", "FOO").await;
             let hunks = nvim.hunks().await;
@@ -72,7 +73,7 @@ async fn the_bytes_of_a_file_are_kept_but_for_the_edit() {
 async fn an_unsaved_buffer_is_what_is_read_and_edited() {
     on_each_neovim(async |neovim| {
         let nvim = start(neovim).await;
-        put(&nvim, "a.txt", b"one\n");
+        put(&nvim, "a.txt", b"one\n").await;
         nvim.command("edit a.txt").await;
         nvim.input("ccTwo<Esc>").await;
         nvim.wait_for_lua("vim.bo.modified").await;
@@ -97,7 +98,7 @@ async fn a_small_edit_moves_nothing_else() {
     on_each_neovim(async |neovim| {
         let nvim = start(neovim).await;
         let text: String = (1..=1000).map(|n| format!("line {n} here\n")).collect();
-        put(&nvim, "a.txt", text.as_bytes());
+        put(&nvim, "a.txt", text.as_bytes()).await;
         nvim.command("edit a.txt").await;
         nvim.lua::<()>(
             "vim.cmd('900mark a')
@@ -171,7 +172,7 @@ async fn while_a_macro_is_played_an_edit_waits_and_is_a_block_of_its_own() {
 async fn special_buffers_with_a_file_s_name_are_not_its_buffer() {
     on_each_neovim(async |neovim| {
         let nvim = start(neovim).await;
-        put(&nvim, "a.txt", b"one\n");
+        put(&nvim, "a.txt", b"one\n").await;
         nvim.command("enew | setlocal buftype=nofile noswapfile | file a.txt")
             .await;
         nvim.input("iof another plugin<Esc>").await;
@@ -188,7 +189,7 @@ async fn special_buffers_with_a_file_s_name_are_not_its_buffer() {
 async fn a_swap_file_of_another_editor_asks_nobody() {
     on_each_neovim(async |neovim| {
         let nvim = start(neovim).await;
-        put(&nvim, "a.txt", b"x\nsecond\n");
+        put(&nvim, "a.txt", b"x\nsecond\n").await;
         nvim.lua_with::<()>(
             "local nvim = ...
              other = vim.fn.jobstart({ nvim, '--clean', '--headless', '--cmd', 'set directory=.', 'a.txt',
@@ -215,7 +216,7 @@ async fn two_thousand_hunks_are_drawn_where_they_are_seen() {
                 .map(|n| format!("{} {n}\n", if n % 10 == 0 { change } else { "line" }))
                 .collect()
         };
-        put(&nvim, "big.txt", text("line").as_bytes());
+        put(&nvim, "big.txt", text("line").as_bytes()).await;
         nvim.command("edit big.txt").await;
         call(&nvim, "write_file", json!({ "path": "big.txt", "content": text("LINE") })).await;
         nvim.wait_for_hunks(2000).await;
@@ -240,7 +241,7 @@ async fn two_thousand_hunks_are_drawn_where_they_are_seen() {
 async fn a_file_deleted_and_made_again_is_put_back_as_it_was() {
     on_each_neovim(async |neovim| {
         let nvim = start(neovim).await;
-        put(&nvim, "f.txt", b"orig\n");
+        put(&nvim, "f.txt", b"orig\n").await;
         call(&nvim, "delete", json!({ "path": "f.txt" })).await;
         call(
             &nvim,
@@ -260,7 +261,7 @@ async fn a_file_deleted_and_made_again_is_put_back_as_it_was() {
 async fn closing_the_review_decides_nothing() {
     on_each_neovim(async |neovim| {
         let nvim = start(neovim).await;
-        put(&nvim, "a.txt", b"one\n");
+        put(&nvim, "a.txt", b"one\n").await;
         nvim.command("edit a.txt").await;
         edit(&nvim, "a.txt", "one", "ONE").await;
         let buffers = "#vim.api.nvim_list_bufs()";

@@ -48,16 +48,16 @@ local function target(what)
   return t
 end
 
---- Where a hunk stands among the others, for the message after it is gone.
+--- Where a hunk stands among the others, for the message after it is gone, and in which buffer.
 ---@param id integer?
----@return string?
+---@return string? words, integer? buf
 local function place(id)
   for _, buf in ipairs(id and review.list() or {}) do
     local r = assert(review.get(buf))
     local hunks = review.hunks(buf)
     for i, hunk in ipairs(hunks) do
       if hunk.id == id then
-        return ('hunk %d of %d in %s'):format(i, #hunks, vim.fs.basename(r.path))
+        return ('hunk %d of %d in %s'):format(i, #hunks, vim.fs.basename(r.path)), buf
       end
     end
   end
@@ -74,16 +74,11 @@ local function described(before, count, files)
   return before or require('dcode.ui.text').count(count, 'hunk') .. where
 end
 
----@param t table
----@return integer[]
-local function touched_buffers(t)
-  return t.buf and { t.buf } or review.list()
-end
-
 ---@class dcode.Decision
 ---@field target table
 ---@field native dcode.Native
 ---@field place string?
+---@field bufs integer[] the buffers that it may touch
 
 --- What every decision begins with.
 ---@param action 'accept'|'reject'
@@ -99,7 +94,15 @@ local function begin(action, what)
     return nil, why
   end
   t.action = action
-  return { target = t, native = lib, place = place(t.hunk) }
+  local words, buf = place(t.hunk)
+  buf = buf or t.buf
+  local bufs = buf and { buf } or (t.hunk or t.path) and {} or review.list()
+  if t.path then
+    bufs = vim.tbl_filter(function(one)
+      return assert(review.get(one)).path == t.path
+    end, review.list())
+  end
+  return { target = t, native = lib, place = words, bufs = bufs }
 end
 
 --- What every decision ends with.
@@ -137,7 +140,7 @@ function M.accept(what)
   if not d then
     return nil, why
   end
-  local bufs = touched_buffers(d.target)
+  local bufs = d.bufs
   vim.tbl_map(review.mark, bufs)
   local answer, err = d.native.review(d.target)
   if not answer then
@@ -152,14 +155,14 @@ function M.accept(what)
 end
 
 --- Why a buffer cannot be edited, or nil.
----@param t table
+---@param bufs integer[]
 ---@return string?
-local function locked(t)
+local function locked(bufs)
   local held = require('dcode.review.queue').held()
   if held then
     return ('The text cannot change now: %s.'):format(held)
   end
-  for _, buf in ipairs(touched_buffers(t)) do
+  for _, buf in ipairs(bufs) do
     if #review.hunks(buf) > 0 and not vim.bo[buf].modifiable then
       return 'This buffer may not be changed. :set modifiable allows it.'
     end
@@ -215,7 +218,7 @@ function M.reject(what)
   if not d then
     return nil, why
   end
-  why = locked(d.target)
+  why = locked(d.bufs)
   if why then
     return nil, why
   end

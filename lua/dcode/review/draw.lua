@@ -267,19 +267,21 @@ local function before_drawing()
   end
 end
 
---- A window has found its columns. They may be others than those that the marks were made for, as
---- when the first sign opened the sign column.
----@param win integer
----@param buf integer
-local function laid_out(win, buf)
-  local canvas = canvases[buf]
-  local info = canvas and vim.fn.getwininfo(win)[1]
-  if info and canvas.textoff[win] and canvas.textoff[win] ~= info.textoff then
-    vim.schedule(function()
-      if canvases[buf] == canvas and vim.api.nvim_buf_is_loaded(buf) then
-        log.guard('review', ready, buf, canvas)
+--- The windows have found their columns. They may be others than those that the marks were made
+--- for, as in a window that has just been opened, or when the first sign opened the sign column.
+local function after_drawing()
+  for buf, canvas in pairs(canvases) do
+    for win, textoff in pairs(canvas.textoff) do
+      local info = vim.fn.getwininfo(win)[1]
+      if info and info.textoff ~= textoff and info.bufnr == buf then
+        vim.schedule(function()
+          if canvases[buf] == canvas and vim.api.nvim_buf_is_loaded(buf) then
+            log.guard('review', ready, buf, canvas)
+          end
+        end)
+        break
       end
-    end)
+    end
   end
 end
 
@@ -295,13 +297,14 @@ local function provide()
     on_start = function()
       if next(canvases) then
         log.guard('review', before_drawing)
-        return nil
       end
+      return next(canvases) ~= nil
+    end,
+    on_win = function()
       return false
     end,
-    on_win = function(_, win, buf)
-      log.guard('review', laid_out, win, buf)
-      return false
+    on_end = function()
+      log.guard('review', after_drawing)
     end,
   })
 end

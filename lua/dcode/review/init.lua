@@ -16,6 +16,7 @@ local spans = require('dcode.review.spans')
 ---@field revision integer? grows when hunks change in more than their line numbers
 ---@field planned boolean a redraw is planned
 ---@field restoring boolean? the changes that come in now put back what was there
+---@field batch integer[]? what a batch has changed so far, told as one
 ---@field own_edits boolean whether the person has unsaved changes in it
 
 ---@type table<integer, dcode.Reviewed>
@@ -152,6 +153,10 @@ local function on_lines(buf, first, last, new_last)
   local r = reviewed[buf]
   if not r or not native() then
     return true
+  end
+  if r.batch then
+    vim.list_extend(r.batch, { first, last, new_last })
+    return
   end
   local answer, why = review({
     action = 'lines',
@@ -300,6 +305,37 @@ function M.as(buf, origin, fn)
   r.origin, r.restoring = origin == 'agent' and 'agent' or 'person', origin ~= 'agent'
   local results = vim.F.pack_len(pcall(fn))
   r.origin, r.restoring = before, restoring
+  if not results[1] then
+    error(results[2], 0)
+  end
+  return select(2, vim.F.unpack_len(results))
+end
+
+--- Runs `fn`, which changes a buffer from the bottom up; the library hears of all of it at once.
+--- Returns what it returns.
+---@param buf integer
+---@param fn fun(): ...
+---@return ...
+function M.batch(buf, fn)
+  local r = reviewed[buf]
+  if not r or r.batch then
+    return fn()
+  end
+  r.batch = {}
+  local results = vim.F.pack_len(pcall(fn))
+  local changes = r.batch
+  r.batch = nil
+  if #changes > 0 then
+    local told = { action = 'batch', buf = buf, changes = changes, origin = r.origin }
+    local answer, why = review(told)
+    if answer then
+      r.own_edits = r.own_edits or (r.origin == 'person' and not r.restoring)
+      r.revision = answer.revision
+    else
+      log.fault('review', why)
+    end
+    M.plan(buf)
+  end
   if not results[1] then
     error(results[2], 0)
   end

@@ -119,6 +119,25 @@ function M.new()
     return { hunks = #shown, revision = vim.inspect(shown) }
   end
 
+  --- One by one, each in the numbers of its own time; only the last answer counts.
+  function on.batch(o)
+    local file, moved, changes = files[o.buf], 0, {}
+    for i = #o.changes - 2, 1, -3 do
+      local first, last, new_last = unpack(o.changes, i, i + 2)
+      local at = first + moved
+      local new = vim.api.nvim_buf_get_lines(o.buf, at, at + new_last - first, false)
+      moved = moved + new_last - last
+      table.insert(changes, 1, { first, last, new })
+    end
+    for _, change in ipairs(changes) do
+      if o.origin == 'person' then
+        follow(file, unpack(change))
+      end
+      file.text = spliced(file.text, unpack(change))
+    end
+    return { hunks = #hunks(file), revision = vim.inspect(file.text) }
+  end
+
   function on.resync(o)
     files[o.buf].text = vim.api.nvim_buf_get_lines(o.buf, 0, -1, false)
     files[o.buf].base = files[o.buf].text

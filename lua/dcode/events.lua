@@ -116,6 +116,7 @@ end
 
 function on.hunks_changed(ev)
   require('dcode.review').changed(ev.paths)
+  require('dcode.review.browser').changed()
   M.fire('HunksChanged', { paths = ev.paths })
 end
 

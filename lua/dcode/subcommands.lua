@@ -206,8 +206,9 @@ local function run_config()
   return page('config', lines, marks)
 end
 
-local function run_review()
-  return require('dcode.review.list').open()
+local function run_review(ctx)
+  local list = require('dcode.review.list')
+  return ctx.words[1] == 'quickfix' and list.quickfix() or list.open()
 end
 
 ---@param verb 'accept'|'reject'
@@ -290,7 +291,26 @@ local TABLE = {
       return true
     end,
   },
-  review = { usage = 'review', fits = none, run = run_review },
+  review = {
+    usage = 'review [quickfix]',
+    fits = optional_word({ 'quickfix' }),
+    run = run_review,
+    complete = first_of({ 'quickfix' }),
+  },
+  compare = {
+    usage = 'compare',
+    fits = none,
+    run = function()
+      return require('dcode.review.compare').toggle()
+    end,
+  },
+  comment = {
+    usage = 'comment',
+    fits = none,
+    run = function()
+      return require('dcode.review.comment').on()
+    end,
+  },
   undo = {
     usage = 'undo [N]',
     fits = function(words)

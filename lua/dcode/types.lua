@@ -17,6 +17,10 @@
 ---@field poll fun(opts: { max: integer }): dcode.Batch?, string?
 ---@field review fun(opts: table): any?, string?
 ---@field hunks fun(opts: table): dcode.Hunk[]?, string?
+---@field spans fun(opts: { buf: integer }): integer[]?, string?
+---@field seen fun(opts: { buf: integer, first: integer, last: integer, most: integer }): dcode.SeenHunk[]?, string?
+---@field review_files fun(opts: table): dcode.ReviewFile[]?, string?
+---@field base fun(opts: { path: string }): string[]?, string?
 ---@field status fun(opts: table): dcode.Status?, string?
 ---@field config fun(opts: table): dcode.ConfigRow[]?, string?
 ---@field upload_files fun(files: table): table?, string?

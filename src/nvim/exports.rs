@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::agent::setup::Start;
 use crate::host::guard::{guard, panics_to};
-use crate::nvim::{app, reply, review, transfer};
+use crate::nvim::{app, reply, review, review_view, transfer};
 use crate::protocol::op::Op;
 
 /// The version of the words that Lua and the library share. Raised when either must change with the other.
@@ -32,6 +32,16 @@ pub fn table(lua: &Lua) -> mlua::Result<Table> {
     })?;
     export(lua, &table, "hunks", |_, filter: review::Filter| {
         review::hunks(&filter)
+    })?;
+    export(lua, &table, "spans", |_, of: review_view::OfBuffer| {
+        review_view::spans(&of)
+    })?;
+    export(lua, &table, "seen", |_, window: review_view::Window| {
+        review_view::seen(&window)
+    })?;
+    export(lua, &table, "review_files", |_, _: Json| review_view::files())?;
+    export(lua, &table, "base", |_, of: review_view::OfFile| {
+        review_view::base(&of)
     })?;
     export(lua, &table, "status", |_, _: Json| status())?;
     export(lua, &table, "config", |_, _: Json| {

@@ -12,6 +12,7 @@ use crate::protocol::ids::HunkId;
 use crate::review::hunk::{Author, Hunk, Rejection, Selector};
 use crate::review::region::HunkIds;
 use crate::review::tracked_file::TrackedFile;
+use crate::review::view::{Seen, Span};
 
 /// The book that the editor's thread (buffers) and the agent's (files that no buffer holds) share. Every
 /// call takes microseconds, so a plain mutex is right; never hold it across an `await`.
@@ -97,6 +98,14 @@ impl ReviewBook {
     pub fn edit(&mut self, path: &Path, edit: &LineEdit, author: Author) {
         if let Some(file) = self.files.get_mut(path) {
             file.edit(edit, author, &mut self.ids);
+        }
+    }
+
+    /// The edits of one undo block, ascending, in the line numbers before all of them: what
+    /// [`ReviewBook::edit`] does with each from the last to the first, settled once. Unknown paths are ignored.
+    pub fn edit_batch(&mut self, path: &Path, edits: &[LineEdit], author: Author) {
+        if let Some(file) = self.files.get_mut(path) {
+            file.edit_batch(edits, author, &mut self.ids);
         }
     }
 
@@ -188,6 +197,18 @@ impl ReviewBook {
     /// The hunks of a file in the order of their lines; none when it is not under review.
     pub fn hunks(&self, path: &Path) -> Vec<Hunk> {
         self.files.get(path).map(TrackedFile::hunks).unwrap_or_default()
+    }
+
+    /// Where the hunks of a file stand, in the order of their lines; copies none of them.
+    pub fn spans(&self, path: &Path) -> Vec<Span> {
+        self.files.get(path).map(TrackedFile::spans).unwrap_or_default()
+    }
+
+    /// The hunks of a file that show on its lines `first..=last` (1-based), each with at most `most` removed
+    /// lines.
+    pub fn seen(&self, path: &Path, first: usize, last: usize, most: usize) -> Vec<Seen> {
+        let file = self.files.get(path);
+        file.map(|file| file.seen(first, last, most)).unwrap_or_default()
     }
 
     /// The files in which something waits, in the order of their paths, with their hunks.

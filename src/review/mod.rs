@@ -25,6 +25,7 @@
 //! 6. decisions on different hunks commute;
 //! 7. back at a remembered moment, its hunks are there again, except those accepted since.
 
+mod batch;
 pub mod book;
 mod decide;
 mod diff;
@@ -38,6 +39,8 @@ mod region;
 mod side;
 mod state;
 mod tracked_file;
+mod view;
 
 pub use book::{ReviewBook, ReviewError, SharedBook, Texts};
 pub use hunk::{Author, Existence, Hunk, Rejection, Selector};
+pub use view::{Seen, Span};

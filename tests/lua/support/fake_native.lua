@@ -77,6 +77,18 @@ function M.new()
     return {}
   end
 
+  function fake.spans()
+    return {}
+  end
+
+  function fake.seen()
+    return {}
+  end
+
+  function fake.review_files()
+    return {}
+  end
+
   function fake.review()
     return 0
   end
@@ -128,9 +140,8 @@ function M.stub_review()
         done[#done + 1] = { verb, 'cursor' }
         return 1
       end,
-      next = noop,
-      prev = noop,
     })
+    stub('dcode.review.navigate', { next = noop, prev = noop })
   end
   return done
 end

@@ -3,6 +3,7 @@
 
 pub mod atomic;
 pub mod below;
+pub mod calendar;
 pub mod cause;
 pub mod endings;
 pub mod made_parents;

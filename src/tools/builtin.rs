@@ -14,8 +14,13 @@ use crate::tools::apply_patch::ApplyPatch;
 use crate::tools::bash::Bash;
 use crate::tools::delete::Delete;
 use crate::tools::edit_file::EditFile;
+use crate::tools::git::GitService;
+use crate::tools::git_blame::GitBlame;
+use crate::tools::git_diff::GitDiff;
+use crate::tools::git_log::GitLog;
+use crate::tools::git_show::GitShow;
 use crate::tools::glob::Glob;
-use crate::tools::grep::{Grep, MayShow};
+use crate::tools::grep::{Buffers, Grep, MayShow};
 use crate::tools::ls::{Ls, Visible};
 use crate::tools::question::Question;
 use crate::tools::read_file::ReadFile;
@@ -60,7 +65,7 @@ pub fn registry(services: Services) -> Registry {
     let seen = Arc::new(SeenFiles::default());
     let (named, searched, shown) = (reads.clone(), reads.clone(), reads);
     let may_show: MayShow = Arc::new(move |path| shown.shown(path) == Shown::Content);
-    let unsaved = move || -> BoxFuture<'static, Vec<(PathBuf, String)>> {
+    let unsaved: Buffers = Arc::new(move || -> BoxFuture<'static, Vec<(PathBuf, String)>> {
         let editor = Arc::clone(&editor);
         Box::pin(async move {
             // Without the editor's word the disk is searched, which is never wrong for a saved file.
@@ -70,7 +75,12 @@ pub fn registry(services: Services) -> Registry {
                 .map(|buffer| (buffer.path, buffer.text))
                 .collect()
         })
-    };
+    });
+    let compared = named.clone();
+    let git = GitService::new(
+        Arc::clone(&unsaved),
+        Arc::new(move |path| compared.shown_real(path)),
+    );
     // Links are listed by ls; a walk gives none, so it need not look for them again.
     let (listed, walked) = (named.clone(), named);
     let listed: Visible = Arc::new(move |path| listed.shown(path) != Shown::Nothing);
@@ -87,13 +97,17 @@ pub fn registry(services: Services) -> Registry {
         erased(Ls::new(backend, listed)),
         erased(Glob::new(walked)),
         erased(Grep::new(
-            Arc::new(unsaved),
+            unsaved,
             Arc::new(move |path| searched.shown_real(path) == Shown::Content),
         )),
     ] {
         registry.add_dyn(Arc::new(Routed::new(tool, Arc::clone(&offload))));
     }
     registry.add(bash);
+    registry.add(GitDiff::new(git.clone()));
+    registry.add(GitShow::new(git.clone()));
+    registry.add(GitBlame::new(git.clone()));
+    registry.add(GitLog::new(git));
     registry.add(TodoWrite::new(plan));
     registry.add(Question::new(human));
     registry

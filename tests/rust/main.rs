@@ -33,6 +33,8 @@ mod edit_speed;
 mod fake_editor;
 // read_file, write_file and ls: ranges, pages, the guard against lost changes.
 mod file_tools;
+// The git tools, beside the git program.
+mod git;
 // Journals after every kind of end, one writer, the format's upgrade path.
 mod journal;
 // Change sets on buffers and disk: all or nothing, encodings, what the person hears.

@@ -1,0 +1,10 @@
+//! The git tools, beside the git program.
+
+// Repositories made by the git program, and the tools over them.
+mod repository;
+// Formats, refs, what is refused, unsaved buffers.
+mod answers;
+// Other formats, worktrees, submodules, clones with holes, conflicts.
+mod hard;
+// Refs, paths, ranges and dates that nobody would write.
+mod fuzz;

@@ -1,8 +1,13 @@
 //! The trait and its words.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use serde_json::Value;
 use thiserror::Error;
+
+use super::prices::Prices;
 
 use crate::protocol::message::Message;
 use crate::protocol::tool::ToolSpec;
@@ -23,8 +28,20 @@ pub trait Provider: Send + Sync {
         0
     }
 
+    /// What it costs; None when unknown.
+    fn prices(&self) -> Option<Prices> {
+        None
+    }
+
+    /// Whether it is shown images; else it reads a notice in their place.
+    fn sees_images(&self) -> bool {
+        false
+    }
+
     /// Sends the conversation and gives the reply as it comes. Dropping the stream ends the request.
-    /// Retries of failures before the first event are made inside.
+    ///
+    /// A failure before the reply began is tried again inside where that may help; each wait is told
+    /// as [`StreamEvent::Waiting`] before it begins. A reply that broke half-way is the caller's to judge.
     async fn stream(
         &self,
         request: ChatRequest,
@@ -45,6 +62,8 @@ pub struct ChatRequest {
 /// A piece of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StreamEvent {
+    /// Nothing came yet: the request failed and is sent again after a wait.
+    Waiting(Wait),
     /// The next piece of text.
     Text(String),
     /// The next piece of reasoning.
@@ -58,21 +77,46 @@ pub enum StreamEvent {
         /// The arguments as written; empty means `{}`.
         arguments: String,
     },
+    /// Reasoning that only its own model can read, signed or encrypted: kept as
+    /// [`Block::Sealed`](crate::protocol::message::Block::Sealed), in its place among the other pieces.
+    Sealed {
+        /// Whose it is.
+        model: String,
+        /// As the provider wrote it.
+        item: Value,
+    },
     /// Tokens used by this request.
     Usage(TokenCount),
     /// The reply ended in order. A stream that ends without it was cut.
     Done(StopReason),
 }
 
+/// A pause before the same request is sent again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// How long.
+    pub length: Duration,
+    /// Which of the further tries comes next, from 1.
+    pub number: u32,
+    /// How many there are at most.
+    pub of: u32,
+    /// One sentence: what failed.
+    pub why: String,
+}
+
 /// Tokens of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenCount {
-    /// Of the request.
+    /// Of the request, all of it.
     pub input: u64,
     /// Of these, found in the provider's cache.
     pub cached: u64,
-    /// Of the reply.
+    /// Of these, newly written to the cache, where the provider says so and charges for it.
+    pub written: u64,
+    /// Of the reply, reasoning included.
     pub output: u64,
+    /// Of these, reasoning, where the provider says so.
+    pub reasoning: u64,
 }
 
 /// Why a reply ended.

@@ -221,6 +221,7 @@ impl Step {
                 input: usage.input,
                 cached: usage.cached,
                 output: usage.output,
+                ..TokenCount::default()
             }));
         }
         let mut events: Vec<_> = events.into_iter().map(Ok).collect();

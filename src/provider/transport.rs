@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use super::error::{base_url_hint, failure};
+use super::sentences::{base_url_hint, failure};
 use super::model::ProviderErrorKind;
 use super::peer::Peer;
 use super::retry::{Again, Failure};

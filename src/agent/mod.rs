@@ -13,6 +13,7 @@ pub mod context;
 pub mod core;
 pub mod history;
 pub mod loop_guard;
+mod models;
 pub mod queue;
 pub mod requests;
 pub mod runtime;

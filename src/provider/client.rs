@@ -11,6 +11,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, Response, Url};
 
 use super::error::{Answer, answered};
+use super::halves::Joiner;
 use super::http::{self, Timeouts};
 use super::in_text::Scavenger;
 use super::model::{ChatRequest, Provider, ProviderError, ProviderErrorKind, StreamEvent, Wait};
@@ -252,6 +253,8 @@ impl Line {
             data,
             reader: self.wire.reader(&self.options.name),
             scavenger: Scavenger::new(tools.collect()),
+            text: Joiner::default(),
+            reasoning: Joiner::default(),
             ready: VecDeque::new(),
         };
         reply.fill().await?;
@@ -325,6 +328,10 @@ impl Provider for HttpModel {
 
     fn sees_images(&self) -> bool {
         self.line.options.images
+    }
+
+    fn body(&self, request: &ChatRequest) -> Option<Vec<u8>> {
+        self.line.body(request).ok()
     }
 
     async fn stream(

@@ -136,6 +136,7 @@ const NO_CREDIT: &[&str] = &[
     "insufficient balance",
     "insufficient credit",
     "exceeded your current quota",
+    "credit balance is too low",
 ];
 const BAD_KEY: &[&str] = &[
     "invalid_api_key",
@@ -153,7 +154,7 @@ fn judge(peer: &Peer, status: Option<StatusCode>, wait: Option<Duration>, said: 
         _ if refused && said.mentions(TOO_LONG) => too_long(peer),
         413 => too_long(peer),
         402 => no_credit(peer, said),
-        429 if said.mentions(NO_CREDIT) => no_credit(peer, said),
+        400 | 429 if said.mentions(NO_CREDIT) => no_credit(peer, said),
         429 => too_fast(peer, wait),
         _ if refused && said.mentions(NO_MODEL) => unknown_model(peer),
         404 if says_model_is_missing(said) => unknown_model(peer),
@@ -163,12 +164,13 @@ fn judge(peer: &Peer, status: Option<StatusCode>, wait: Option<Duration>, said: 
         408 | 409 | 500..=599 => server_failed(peer, status, wait, said),
         404 | 405 if said.page || said.message.len() < 200 => no_endpoint(peer, status, said),
         0 if said.mentions(&["rate limit", "rate_limit", "too many requests"]) => too_fast(peer, wait),
-        0 => server_failed(peer, status, wait, said),
+        0 if !said.mentions(&["invalid_request"]) => server_failed(peer, status, wait, said),
         _ => refused_request(peer, status, said),
     }
 }
 
 /// Ollama: `model "x" not found, try pulling it first`; vLLM: ``The model `x` does not exist.``
 fn says_model_is_missing(said: &Said) -> bool {
-    said.mentions(&["model"]) && said.mentions(&["not found", "does not exist", "not exist", "not support"])
+    said.mentions(&["model"])
+        && said.mentions(&["not found", "not_found", "does not exist", "not exist", "not support"])
 }

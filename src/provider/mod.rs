@@ -4,21 +4,23 @@
 //! |---|---|
 //! | `model`, `prices` | the trait and its words |
 //! | `settings`, `rows`, `providers.toml` | what may be configured, and what is known without |
-//! | `table`, `keys` | choosing and opening a model |
+//! | `table`, `keys`, `catalogue` | choosing and opening a model |
 //! | `scripted` | a provider that plays a file |
 //! | `client`, `reply`, `retry`, `http`, `sse` | one request over HTTP: trust, patience, trying again |
 //! | `wire` | what the wires have in common |
 //! | `chat`, `responses`, `messages` | the three: `body` writes requests, the rest reads replies |
-//! | `repair`, `arguments`, `media`, `in_text`, `conclude` | what every wire needs of them |
+//! | `repair`, `arguments`, `media`, `in_text`, `halves`, `conclude` | what every wire needs of them |
 //! | `error`, `sentences`, `transport`, `peer` | every failure as one sentence with a hint, and without a key |
 //!
 //! A new quirk of a server belongs into the folder of its wire, and its bytes into `tests/fixtures/llm/`.
 
 mod arguments;
+mod catalogue;
 mod chat;
 mod client;
 mod conclude;
 mod error;
+mod halves;
 mod http;
 mod in_text;
 mod keys;
@@ -40,6 +42,7 @@ mod table;
 mod transport;
 mod wire;
 
+pub use catalogue::{ModelRow, list, open_any};
 pub use client::{Dial, HttpModel};
 pub use http::Timeouts;
 pub use model::{

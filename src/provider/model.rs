@@ -38,6 +38,12 @@ pub trait Provider: Send + Sync {
         false
     }
 
+    /// The bytes that [`stream`](Self::stream) would send for `request`, for the person to look at; `None`
+    /// when nothing is sent.
+    fn body(&self, _request: &ChatRequest) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Sends the conversation and gives the reply as it comes. Dropping the stream ends the request.
     ///
     /// A failure before the reply began is tried again inside where that may help; each wait is told

@@ -48,7 +48,10 @@ impl Prices {
         let long = self.long.filter(|long| count.input > long.above);
         let (input, output) = long.map_or((1.0, 1.0), |long| (long.input, long.output));
         let times = self.peak.filter(|_| is_peak(at)).unwrap_or(1.0);
-        let fresh = count.input.saturating_sub(count.cached).saturating_sub(count.written);
+        let fresh = count
+            .input
+            .saturating_sub(count.cached)
+            .saturating_sub(count.written);
         let request = million(fresh) * self.input
             + million(count.cached) * self.cached.unwrap_or(self.input)
             + million(count.written) * self.written.unwrap_or(self.input);
@@ -56,15 +59,16 @@ impl Prices {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a request of 2^53 tokens is not to be paid for")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a request of 2^53 tokens is not to be paid for"
+)]
 fn million(tokens: u64) -> f64 {
     tokens as f64 / 1_000_000.0
 }
 
 fn is_peak(at: SystemTime) -> bool {
-    let seconds = at
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
+    let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     // The first of January 1970 was a Thursday; 0 is Monday.
     let weekday = (seconds / 86_400 + 3) % 7;
     let hour = seconds / 3_600 % 24;
@@ -108,7 +112,10 @@ mod tests {
         };
         let m = 1_000_000;
         close(prices.cost(count(m, 0, 0, 0), monday(2)), 4.0);
-        close(prices.cost(count(10 * m, 5 * m, 2 * m, m), monday(2)), 12.0 + 1.0 + 10.0 + 20.0);
+        close(
+            prices.cost(count(10 * m, 5 * m, 2 * m, m), monday(2)),
+            12.0 + 1.0 + 10.0 + 20.0,
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 
+use super::halves::{Joiner, mended};
 use super::http::Timeouts;
 use super::in_text::Scavenger;
 use super::model::StreamEvent;
@@ -23,6 +24,8 @@ pub(super) struct Reply {
     pub(super) data: BoxStream<'static, Result<String, SseFault>>,
     pub(super) reader: Box<dyn Reader>,
     pub(super) scavenger: Scavenger,
+    pub(super) text: Joiner,
+    pub(super) reasoning: Joiner,
     pub(super) ready: VecDeque<StreamEvent>,
 }
 
@@ -39,7 +42,10 @@ impl Reply {
                 self.data.next().await
             };
             match next {
-                Some(Ok(data)) => self.reader.feed(&self.peer, &data, &mut self.ready)?,
+                Some(Ok(data)) => {
+                    let data = mended(&data).unwrap_or(data);
+                    self.reader.feed(&self.peer, &data, &mut self.ready)?;
+                }
                 Some(Err(_)) | None if self.reader.is_finished() => {
                     self.reader.end(&self.peer, &mut self.ready)?;
                 }
@@ -54,10 +60,24 @@ impl Reply {
 
     /// The next event; None at the end.
     pub(super) async fn next(&mut self) -> Option<Result<StreamEvent, Failure>> {
-        if let Err(failure) = self.fill().await {
-            return Some(Err(failure));
+        loop {
+            if let Err(failure) = self.fill().await {
+                return Some(Err(failure));
+            }
+            let event = match self.ready.pop_front()? {
+                StreamEvent::Text(text) => StreamEvent::Text(self.text.join(text)),
+                StreamEvent::Reasoning(text) => StreamEvent::Reasoning(self.reasoning.join(text)),
+                StreamEvent::ToolCall { id, name, arguments } => StreamEvent::ToolCall {
+                    id,
+                    name,
+                    arguments: Joiner::whole(arguments),
+                },
+                event => event,
+            };
+            match &event {
+                StreamEvent::Text(text) | StreamEvent::Reasoning(text) if text.is_empty() => {}
+                _ => return Some(Ok(self.scavenger.pass(event, &mut self.ready))),
+            }
         }
-        let event = self.ready.pop_front()?;
-        Some(Ok(self.scavenger.pass(event, &mut self.ready)))
     }
 }

@@ -59,6 +59,8 @@ pub struct ProviderRow {
     pub style: Option<ThinkingStyle>,
     /// What is known of single models, by the beginning of their names.
     pub models: BTreeMap<String, ModelFacts>,
+    /// What of `models` cannot be understood, a clause; the row cannot be used then.
+    pub broken: Option<String>,
     /// The file to play, when `wire` is `scripted`.
     pub script: Option<PathBuf>,
 }

@@ -123,6 +123,12 @@ fn open_http(
     row: ProviderRow,
     set: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Arc<dyn Provider>, ProviderError> {
+    if let Some(why) = &row.broken {
+        return Err(config(
+            format!("What is said of the models of {provider} cannot be understood: {why}."),
+            format!("Correct providers.{provider}.models."),
+        ));
+    }
     let facts = facts(&row, provider, model);
     let Some(base_url) = row.base_url.clone() else {
         return Err(config(

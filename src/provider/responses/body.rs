@@ -107,7 +107,7 @@ fn push(options: &WireOptions, message: &Message, out: &mut Vec<Value>) {
 /// What was said, in its order; pieces of text between two other items are one message.
 fn assistant(options: &WireOptions, message: &Message, out: &mut Vec<Value>) {
     let mut text = String::new();
-    let mut say = |text: &mut String, out: &mut Vec<Value>| {
+    let say = |text: &mut String, out: &mut Vec<Value>| {
         if !text.trim().is_empty() {
             out.push(json!({ "role": "assistant", "content": text.as_str() }));
         }

@@ -288,6 +288,13 @@ fn of_calls() -> Vec<Event> {
             turn,
             text: "b".into(),
         },
+        Event::Waiting {
+            turn,
+            ms: 1500,
+            number: 1,
+            of: 3,
+            why: "w".into(),
+        },
         Event::ToolStarted {
             call: call.clone(),
             step: StepIx(1),
@@ -381,6 +388,7 @@ fn events() {
         TurnFinished,
         TextDelta,
         ReasoningDelta,
+        Waiting,
         ToolStarted,
         ToolProgress,
         ToolFinished,

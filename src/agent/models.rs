@@ -49,7 +49,9 @@ impl Blueprint {
         ProviderSettings {
             model: config.model.clone(),
             remembered: remembered.map(|name| name.trim().to_owned()),
-            providers: rows.map(|(name, row)| (name.clone(), provider_row(row))).collect(),
+            providers: rows
+                .map(|(name, row)| (name.clone(), provider_row(row)))
+                .collect(),
             script: config.script.clone(),
             thinking: config.thinking,
             effort: config.effort.clone(),

@@ -66,11 +66,17 @@ pub fn open_any(
 
 /// Everything that can be chosen: what can be used at once first. Servers of the person's own rows and on
 /// this machine are asked; one that does not answer has no models.
-pub async fn list(settings: &ProviderSettings, env: &(dyn Fn(&str) -> Option<String> + Sync)) -> Vec<ModelRow> {
+pub async fn list(
+    settings: &ProviderSettings,
+    env: &(dyn Fn(&str) -> Option<String> + Sync),
+) -> Vec<ModelRow> {
     let set = trimmed(env);
     let mut names: Vec<String> = builtin().iter().map(|row| row.name.clone()).collect();
     let own = provider_names(settings);
-    names.extend(own.into_iter().filter(|name| builtin().iter().all(|row| row.name != *name)));
+    names.extend(
+        own.into_iter()
+            .filter(|name| builtin().iter().all(|row| row.name != *name)),
+    );
     let rows: Vec<(String, ProviderRow)> = names
         .into_iter()
         .filter_map(|name| Some((name.clone(), row(settings, &name).ok()?)))
@@ -102,7 +108,12 @@ pub async fn list(settings: &ProviderSettings, env: &(dyn Fn(&str) -> Option<Str
     out
 }
 
-fn describe(provider: &str, model: &str, row: &ProviderRow, set: &dyn Fn(&str) -> Option<String>) -> ModelRow {
+fn describe(
+    provider: &str,
+    model: &str,
+    row: &ProviderRow,
+    set: &dyn Fn(&str) -> Option<String>,
+) -> ModelRow {
     let facts = facts(row, provider, model);
     let here = row.base_url.as_deref().is_some_and(is_loopback);
     let missing = (!here && !has_key(row, set))

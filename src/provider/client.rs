@@ -136,8 +136,8 @@ impl HttpModel {
             message: format!("The provider {} cannot be used: {clause}.", dial.provider),
             hint: format!("Correct {row}, or choose another model with :Dcode model PROVIDER:MODEL."),
         };
-        let url = http::endpoint(&dial.base_url, dial.wire)
-            .map_err(|why| config(format!("its base_url {why}")))?;
+        let url =
+            http::endpoint(&dial.base_url, dial.wire).map_err(|why| config(format!("its base_url {why}")))?;
         let loopback = http::is_loopback(&url);
         let timeouts = dial.timeouts.unwrap_or_else(|| {
             if loopback {

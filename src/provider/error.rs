@@ -9,8 +9,8 @@ use super::model::{ProviderError, ProviderErrorKind};
 use super::peer::Peer;
 use super::retry::Failure;
 use super::sentences::{
-    bad_key, forbidden, no_credit, no_endpoint, redirected, refused_request, server_failed, too_fast, too_long,
-    unknown_model,
+    bad_key, forbidden, no_credit, no_endpoint, redirected, refused_request, server_failed, too_fast,
+    too_long, unknown_model,
 };
 
 impl ProviderError {
@@ -172,5 +172,11 @@ fn judge(peer: &Peer, status: Option<StatusCode>, wait: Option<Duration>, said: 
 /// Ollama: `model "x" not found, try pulling it first`; vLLM: ``The model `x` does not exist.``
 fn says_model_is_missing(said: &Said) -> bool {
     said.mentions(&["model"])
-        && said.mentions(&["not found", "not_found", "does not exist", "not exist", "not support"])
+        && said.mentions(&[
+            "not found",
+            "not_found",
+            "does not exist",
+            "not exist",
+            "not support",
+        ])
 }

@@ -107,7 +107,14 @@ mod tests {
 
     #[test]
     fn only_halves_are_mended() {
-        for whole in [r#""a""#, r#""\ud83d\ude00""#, r#""\\ud83d""#, r#""\n\\""#, r#""é\u00e9""#, "\\"] {
+        for whole in [
+            r#""a""#,
+            r#""\ud83d\ude00""#,
+            r#""\\ud83d""#,
+            r#""\n\\""#,
+            r#""é\u00e9""#,
+            "\\",
+        ] {
             assert_eq!(mended(whole), None, "{whole}");
         }
         assert_eq!(read(r#""a\ud83d""#).unwrap(), "a\u{10d83d}");
@@ -120,6 +127,9 @@ mod tests {
         let pieces = ["a\u{10d83d}", "\u{10de00}b", "\u{10de00}", "\u{10d83d}", "c"];
         let joined: Vec<String> = pieces.iter().map(|piece| joiner.join((*piece).into())).collect();
         assert_eq!(joined, ["a", "\u{1f600}b", "\u{fffd}", "", "\u{fffd}c"]);
-        assert_eq!(Joiner::whole("\u{10d83d}\u{10de00}\u{10d83d}".into()), "\u{1f600}\u{fffd}");
+        assert_eq!(
+            Joiner::whole("\u{10d83d}\u{10de00}\u{10d83d}".into()),
+            "\u{1f600}\u{fffd}"
+        );
     }
 }

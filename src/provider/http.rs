@@ -172,7 +172,11 @@ mod tests {
             at("https://a.test/x?api-version=2").unwrap(),
             "https://a.test/x/chat/completions?api-version=2"
         );
-        for base in ["https://a.test/x", "https://a.test/x/v1", "https://a.test/x/v1/messages"] {
+        for base in [
+            "https://a.test/x",
+            "https://a.test/x/v1",
+            "https://a.test/x/v1/messages",
+        ] {
             let url = endpoint(base, Wire::Messages).unwrap();
             assert_eq!(url.as_str(), "https://a.test/x/v1/messages");
         }

@@ -43,10 +43,10 @@ impl Scavenger {
     /// Looks at the next event. At the end of a reply without calls, found ones are put before the end.
     pub(super) fn pass(&mut self, event: StreamEvent, ready: &mut VecDeque<StreamEvent>) -> StreamEvent {
         match &event {
-            StreamEvent::Text(text) if self.text.len() + text.len() <= TEXT_LIMIT => {
-                if !self.tools.is_empty() {
-                    self.text.push_str(text);
-                }
+            StreamEvent::Text(text)
+                if !self.tools.is_empty() && self.text.len() + text.len() <= TEXT_LIMIT =>
+            {
+                self.text.push_str(text);
             }
             StreamEvent::ToolCall { .. } => self.called = true,
             StreamEvent::Done(StopReason::End) if !self.called => {
@@ -233,7 +233,11 @@ mod tests {
             scavenger.pass(StreamEvent::Text(CALL.into()), &mut ready);
             let called = matches!(before, StreamEvent::ToolCall { .. });
             scavenger.pass(before, &mut ready);
-            let stop = if called { StopReason::End } else { StopReason::Length };
+            let stop = if called {
+                StopReason::End
+            } else {
+                StopReason::Length
+            };
             let last = scavenger.pass(StreamEvent::Done(stop), &mut ready);
             assert_eq!((last, ready.len()), (StreamEvent::Done(stop), 0));
         }

@@ -180,7 +180,10 @@ mod tests {
         assert_eq!(window("openai", "davinci"), None);
         assert_eq!(window("openrouter", "deepseek/deepseek-v4-pro"), Some(1_000_000));
         assert_eq!(window("openrouter", "anthropic/claude-haiku-4.5"), Some(200_000));
-        assert_eq!(facts(&none, "openrouter", "deepseek/deepseek-v4-pro").prices, None);
+        assert_eq!(
+            facts(&none, "openrouter", "deepseek/deepseek-v4-pro").prices,
+            None
+        );
         let mut row = none;
         row.context_window = Some(1);
         assert_eq!(facts(&row, "deepseek", "deepseek-flash").context_window, Some(1));

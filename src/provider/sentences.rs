@@ -166,7 +166,12 @@ pub(super) fn forbidden(peer: &Peer, status: Option<StatusCode>, said: &Said) ->
     )
 }
 
-pub(super) fn server_failed(peer: &Peer, status: Option<StatusCode>, wait: Option<Duration>, said: &Said) -> Failure {
+pub(super) fn server_failed(
+    peer: &Peer,
+    status: Option<StatusCode>,
+    wait: Option<Duration>,
+    said: &Said,
+) -> Failure {
     failure(
         ProviderErrorKind::Server,
         wait.map_or(Again::Backoff, Again::After),

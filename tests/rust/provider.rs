@@ -32,10 +32,7 @@ async fn ask(provider: &dyn Provider) -> Vec<Result<StreamEvent, ProviderError>>
 }
 
 /// All that a request gives.
-async fn ask_with(
-    provider: &dyn Provider,
-    request: ChatRequest,
-) -> Vec<Result<StreamEvent, ProviderError>> {
+async fn ask_with(provider: &dyn Provider, request: ChatRequest) -> Vec<Result<StreamEvent, ProviderError>> {
     match provider.stream(request).await {
         Ok(stream) => stream.collect().await,
         Err(error) => vec![Err(error)],

@@ -51,7 +51,10 @@ fn thinking(options: &WireOptions) -> (Option<Value>, Option<&str>) {
         ThinkingStyle::Switch => {
             let word = options.thinking.map(|on| if on { "enabled" } else { "disabled" });
             let thinks = options.thinking != Some(false);
-            (word.map(|word| json!({ "type": word })), effort.filter(|_| thinks))
+            (
+                word.map(|word| json!({ "type": word })),
+                effort.filter(|_| thinks),
+            )
         }
         ThinkingStyle::Effort if options.thinking == Some(false) => (None, Some("none")),
         _ => (None, effort),

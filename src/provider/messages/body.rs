@@ -7,13 +7,13 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::protocol::message::{Block, Message, Role, ToolResult};
+use crate::protocol::tool::ToolSpec;
 use crate::provider::arguments::sendable_value;
 use crate::provider::media::{Shown, shown};
 use crate::provider::model::ChatRequest;
 use crate::provider::repair::paired;
 use crate::provider::wire::{ThinkingStyle, WireOptions};
-use crate::protocol::message::{Block, Message, Role, ToolResult};
-use crate::protocol::tool::ToolSpec;
 
 /// How many of the last messages get a mark.
 const MARKED: usize = 2;
@@ -182,7 +182,12 @@ fn tool_result(options: &WireOptions, result: &ToolResult) -> Value {
     if !result.text.trim().is_empty() {
         content.push(text_block(&result.text));
     }
-    content.extend(result.media.iter().filter_map(|block| media_block(options, block)));
+    content.extend(
+        result
+            .media
+            .iter()
+            .filter_map(|block| media_block(options, block)),
+    );
     if content.is_empty() {
         content.push(text_block("(no output)"));
     }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
+use super::event::{Delta, Event};
 use crate::provider::conclude::{PartialCall, conclude};
 use crate::provider::error::said_in_stream;
 use crate::provider::model::{StopReason, StreamEvent, TokenCount};
@@ -12,7 +13,6 @@ use crate::provider::retry::Failure;
 use crate::provider::sentences::{no_events, unreadable};
 use crate::provider::transport::cut;
 use crate::provider::wire::Reader;
-use super::event::{Delta, Event};
 
 /// Reads one reply.
 pub(in crate::provider) struct MessagesReader {
@@ -72,7 +72,7 @@ impl MessagesReader {
             }
             "content_block_delta" => {
                 self.any = true;
-                self.go_on(index, event.delta.unwrap_or_default(), ready);
+                self.go_on(index, &event.delta.unwrap_or_default(), ready);
             }
             "content_block_stop" => self.close(index, ready),
             "message_delta" => {
@@ -116,7 +116,7 @@ impl MessagesReader {
         self.open.push((index, open));
     }
 
-    fn go_on(&mut self, index: u64, delta: Delta, ready: &mut VecDeque<StreamEvent>) {
+    fn go_on(&mut self, index: u64, delta: &Delta, ready: &mut VecDeque<StreamEvent>) {
         let open = self.open.iter_mut().rev().find(|(known, _)| *known == index);
         match open.map(|(_, open)| open) {
             Some(Open::Thinking { text, signature }) => {
@@ -134,7 +134,11 @@ impl MessagesReader {
             delta.thinking.as_deref().unwrap_or_default(),
             ready,
         );
-        say(StreamEvent::Text, delta.text.as_deref().unwrap_or_default(), ready);
+        say(
+            StreamEvent::Text,
+            delta.text.as_deref().unwrap_or_default(),
+            ready,
+        );
     }
 
     fn close(&mut self, index: u64, ready: &mut VecDeque<StreamEvent>) {
@@ -156,7 +160,8 @@ impl MessagesReader {
             }),
             Open::Call { mut call, input } => {
                 if call.arguments.is_empty() {
-                    let whole = input.filter(|input| input.as_object().is_some_and(|input| !input.is_empty()));
+                    let whole =
+                        input.filter(|input| input.as_object().is_some_and(|input| !input.is_empty()));
                     call.arguments = whole.map(|input| input.to_string()).unwrap_or_default();
                 }
                 self.calls.push(call);

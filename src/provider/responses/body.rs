@@ -161,10 +161,7 @@ fn output(options: &WireOptions, result: &ToolResult) -> Value {
 /// A text, or a list of parts where an image is among them.
 fn content<'a>(pieces: impl Iterator<Item = Shown<'a>>, between: &str) -> Value {
     let pieces: Vec<Shown<'a>> = pieces.collect();
-    if pieces
-        .iter()
-        .any(|piece| matches!(piece, Shown::Picture { .. }))
-    {
+    if pieces.iter().any(|piece| matches!(piece, Shown::Picture { .. })) {
         let part = |piece: &Shown<'a>| match piece {
             Shown::Notice(text) => json!({ "type": "input_text", "text": text }),
             Shown::Picture { mime, base64 } => {

@@ -54,7 +54,11 @@ pub(super) struct Response {
 impl Event {
     /// Servers leave out the one or the other.
     pub(super) fn key(&self) -> Option<Key> {
-        let id = || self.item_id.clone().or_else(|| Some(self.item.as_ref()?.text("id")));
+        let id = || {
+            self.item_id
+                .clone()
+                .or_else(|| Some(self.item.as_ref()?.text("id")))
+        };
         self.output_index
             .map(Key::Index)
             .or_else(|| id().filter(|id| !id.is_empty()).map(Key::Id))

@@ -128,7 +128,12 @@ impl ResponsesReader {
         };
         self.ended = true;
         let calls = std::mem::take(&mut self.calls).into_iter();
-        conclude(calls.map(|(_, call)| call).collect(), stop, response.usage(), ready);
+        conclude(
+            calls.map(|(_, call)| call).collect(),
+            stop,
+            response.usage(),
+            ready,
+        );
         Ok(())
     }
 }
@@ -185,6 +190,10 @@ impl Reader for ResponsesReader {
     }
 
     fn end(&mut self, peer: &Peer, _ready: &mut VecDeque<StreamEvent>) -> Result<(), Failure> {
-        if self.any { Err(cut(peer)) } else { Err(no_events(peer)) }
+        if self.any {
+            Err(cut(peer))
+        } else {
+            Err(no_events(peer))
+        }
     }
 }

@@ -190,7 +190,10 @@ fn reasoning_stays_here_unless_the_provider_wants_it() {
         replay_reasoning: true,
         ..dial(Wire::Chat)
     };
-    assert_eq!(sent(replay, without)["messages"][2]["reasoning_content"], "(not kept)");
+    assert_eq!(
+        sent(replay, without)["messages"][2]["reasoning_content"],
+        "(not kept)"
+    );
 }
 
 #[test]
@@ -367,8 +370,16 @@ fn thinking(wire: Wire, style: ThinkingStyle, on: Option<bool>, effort: Option<&
         },
         vec![Message::user("go")],
     );
-    let fields = ["thinking", "reasoning_effort", "output_config", "reasoning", "include"];
-    let fields = fields.iter().filter_map(|name| Some(format!("{name}={}", body.get(name)?)));
+    let fields = [
+        "thinking",
+        "reasoning_effort",
+        "output_config",
+        "reasoning",
+        "include",
+    ];
+    let fields = fields
+        .iter()
+        .filter_map(|name| Some(format!("{name}={}", body.get(name)?)));
     fields.collect::<Vec<_>>().join(" ")
 }
 
@@ -440,6 +451,8 @@ fn a_model_with_a_budget_does_not_begin_to_think_in_the_middle_of_a_turn() {
     later.push(Message::user("and?"));
     assert!(budget(later));
     let mut with = without;
-    with[1].blocks.insert(0, sealed("acme:m-1", json!({"type": "thinking"})));
+    with[1]
+        .blocks
+        .insert(0, sealed("acme:m-1", json!({"type": "thinking"})));
     assert!(budget(with));
 }

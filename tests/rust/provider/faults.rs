@@ -98,7 +98,10 @@ async fn junk_is_a_sentence() {
             let server = Server::start(vec![Answer::stream(&[bytes])]).await;
             let events = ask(&HttpModel::new(dial(&server, wire)).unwrap()).await;
             match events.last() {
-                Some(Err(error)) => assert!(error.message.ends_with('.') && !error.hint.is_empty(), "{error:?}"),
+                Some(Err(error)) => assert!(
+                    error.message.ends_with('.') && !error.hint.is_empty(),
+                    "{error:?}"
+                ),
                 // An empty end is an end.
                 Some(Ok(StreamEvent::Done(_))) => {}
                 other => panic!("{wire:?} {}: {other:?}", String::from_utf8_lossy(bytes)),
@@ -126,7 +129,10 @@ async fn a_slow_drip_is_no_silence() {
             ..dial(&server, wire)
         };
         let events = ask(&HttpModel::new(slow).unwrap()).await;
-        assert!(matches!(events.last(), Some(Ok(StreamEvent::Done(_)))), "{events:?}");
+        assert!(
+            matches!(events.last(), Some(Ok(StreamEvent::Done(_)))),
+            "{events:?}"
+        );
     }
 }
 
@@ -143,7 +149,10 @@ async fn a_reset_is_tried_again() {
             ..dial(&server, wire)
         };
         let events = ask(&HttpModel::new(patient).unwrap()).await;
-        assert!(matches!(events.last(), Some(Ok(StreamEvent::Done(_)))), "{events:?}");
+        assert!(
+            matches!(events.last(), Some(Ok(StreamEvent::Done(_)))),
+            "{events:?}"
+        );
         assert_eq!(server.count(), 2);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt as _;
 use dcode::provider::{Dial, HttpModel, Provider as _, ProviderErrorKind, RetryPolicy, StreamEvent};
+use futures_util::StreamExt as _;
 
 use super::server::{Answer, Ending, Seen, Server};
 use super::{ask, request};

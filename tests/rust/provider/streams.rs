@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use dcode::protocol::message::Message;
 use dcode::protocol::tool::ToolSpec;
-use dcode::provider::{
-    Dial, HttpModel, ProviderError, StopReason, StreamEvent, Timeouts, TokenCount, Wire,
-};
+use dcode::provider::{Dial, HttpModel, ProviderError, StopReason, StreamEvent, Timeouts, TokenCount, Wire};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -68,7 +66,12 @@ fn cases() -> Vec<(String, Case)> {
 
 /// Says how a case went wrong, or nothing.
 fn compared(name: &str, case: &Case, got: &[Value]) -> Option<String> {
-    let list = |events: &[Value]| events.iter().map(|event| format!("\n    {event}")).collect::<String>();
+    let list = |events: &[Value]| {
+        events
+            .iter()
+            .map(|event| format!("\n    {event}"))
+            .collect::<String>()
+    };
     (got != case.events).then(|| {
         format!(
             "{name}: {}\n  expected{}\n  got{}",
@@ -106,7 +109,10 @@ async fn play(case: &Case, pieces: &[Vec<u8>]) -> Vec<Value> {
         answer = answer.with("content-type", content_type);
     }
     let server = Server::start(vec![answer]).await;
-    let wire = case.wire.as_deref().map_or(Wire::Chat, |name| Wire::named(name).unwrap());
+    let wire = case
+        .wire
+        .as_deref()
+        .map_or(Wire::Chat, |name| Wire::named(name).unwrap());
     // Byte for byte a reply takes its time; only one that never ends is to be given up.
     let after_finish = match case.ending {
         Ending::Silence => Duration::from_millis(50),

@@ -117,7 +117,7 @@ pub const KEYS: &[Key] = &[
     key("providers.*.context_window", Kind::Number(1_000, 100_000_000), "Tokens that the model can read."),
     key("providers.*.images", Kind::Flag, "Whether its models see images."),
     key("providers.*.style", Kind::OneOf(&["none", "effort", "switch", "adaptive", "budget"]), "In which fields thinking is steered."),
-    key("providers.*.models", Kind::Tree, "What is known of single models: `context_window`, `images`, `prices` …"),
+    key("providers.*.models", Kind::Tree, "What is known of single models: `context_window`, `images`, `prices` and so on."),
     key("providers.*.replay_reasoning", Kind::Flag, "Whether past reasoning is sent back."),
     key("providers.*.script", Kind::Text, "The file that a scripted provider plays."),
     level("mode", Kind::OneOf(super::mode::MODE_NAMES), "How much runs unasked."),

@@ -76,6 +76,15 @@ function on.reasoning_delta(ev)
   transcript().reasoning(ev)
 end
 
+--- A request failed and is made again. What follows is a countdown in the state line.
+function on.waiting(ev)
+  local seconds = math.max(math.ceil(ev.ms / 1000), 1)
+  transcript().notice({
+    level = 'warn',
+    message = ('%s Asking again in %d s (%d of %d).'):format(ev.why, seconds, ev.number, ev.of),
+  })
+end
+
 function on.tool_started(ev)
   transcript().tool_started(ev)
 end

@@ -16,7 +16,7 @@ local M = {}
 ---@field last_turn? integer
 ---@field running? integer the turn that runs
 ---@field queued integer
----@field activity? { what: string, since: number }
+---@field activity? { what: string, since?: number, till?: number, number?: integer, of?: integer }
 ---@field usage? table
 ---@field tools string[]
 ---@field stopped? string
@@ -37,8 +37,8 @@ M.tickets = {}
 M.flags = nil
 
 --- What to do where no model is configured.
-M.MODEL_HINT = 'Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type :Dcode model PROVIDER:MODEL, '
-  .. 'for example :Dcode model openai:gpt-5.4-mini.'
+M.MODEL_HINT = 'Set DEEPSEEK_API_KEY, ANTHROPIC_API_KEY or OPENAI_API_KEY, '
+  .. 'or choose one with :Dcode model.'
 
 ---@return boolean
 function M.started()
@@ -170,8 +170,14 @@ function M.follow(ev)
     s.activity = { what = ev.tool .. ' ' .. ev.title, since = now, call = ev.call }
   elseif ev.type == 'tool_finished' and s.activity and s.activity.call == ev.call then
     s.activity = { what = 'thinking', since = now }
+  elseif ev.type == 'waiting' and s.running then
+    s.activity = { what = 'waiting', till = now + ev.ms, number = ev.number, of = ev.of }
+  elseif ev.type == 'reasoning_delta' and s.activity and s.activity.till then
+    s.activity = { what = 'thinking', since = now }
   elseif ev.type == 'text_delta' and s.activity and s.activity.what == 'thinking' then
     s.activity = { what = 'writing', since = s.activity.since }
+  elseif ev.type == 'text_delta' and s.activity and s.activity.till then
+    s.activity = { what = 'writing', since = now }
   elseif ev.type == 'judging' and s.activity then
     s.judged = s.judged or s.activity
     s.activity = { what = ev.model:gsub('^.-:', '') .. ' judges', since = now }

@@ -7,6 +7,7 @@ local cached = ''
 ---@field kind 'off'|'idle'|'running'|'asks'
 ---@field text string what happens, without decoration
 ---@field since? number `vim.uv.now()` when it began
+---@field till? number `vim.uv.now()` when it goes on by itself
 ---@field queued integer
 ---@field hunks integer
 
@@ -34,6 +35,12 @@ function M.words()
   local out = { queued = s.queued, hunks = hunks }
   if asked then
     out.kind, out.text = 'asks', asked
+  elseif s.running and s.activity and s.activity.till then
+    local a = s.activity
+    local seconds = math.ceil((a.till - vim.uv.now()) / 1000)
+    out.kind, out.till = 'running', a.till
+    out.text = seconds > 0 and ('asks again in %d s (%d of %d)'):format(seconds, a.number, a.of)
+      or ('asks again (%d of %d)'):format(a.number, a.of)
   elseif s.running and s.activity then
     out.kind, out.text, out.since = 'running', s.activity.what, s.activity.since
   else

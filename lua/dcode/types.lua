@@ -53,6 +53,7 @@
 ---| 'turn_finished'
 ---| 'text_delta'
 ---| 'reasoning_delta'
+---| 'waiting'
 ---| 'tool_started'
 ---| 'tool_progress'
 ---| 'tool_finished'

@@ -14,6 +14,7 @@ pub mod context;
 pub mod core;
 pub mod history;
 pub mod loop_guard;
+mod models;
 pub mod plan;
 pub mod queue;
 pub mod recovered;

@@ -344,8 +344,11 @@ impl Session {
     }
 
     fn set_model(&mut self, model: &str) {
-        match self.core.set_model(self.blueprint.open_model(Some(model))) {
+        // A command may print the key, and take its time.
+        let opened = tokio::task::block_in_place(|| self.blueprint.open_model(Some(model)));
+        match self.core.set_model(opened) {
             Ok(name) => {
+                self.blueprint.remember_model(model);
                 self.model = Some(model.to_owned());
                 self.core.log.model_changed(&name);
                 self.core.events.push(Event::ModelChanged { model: name });

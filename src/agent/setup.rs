@@ -35,7 +35,7 @@ use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
 use crate::protocol::event::{Event, Level, Notice, Usage};
 use crate::protocol::ids::SessionId;
-use crate::provider::{self, Provider, ProviderError, ProviderRow, ProviderSettings};
+use crate::provider::{self, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
 use crate::shell::env::Shell;
 use crate::shell::watchdog::Watchdog;
@@ -81,9 +81,9 @@ pub struct StartError(pub String);
 
 /// Everything that the sessions of one Neovim share, and how one is built.
 pub struct Blueprint {
-    start: Start,
+    pub(super) start: Start,
     project: Option<PathBuf>,
-    loaded: Loaded,
+    pub(super) loaded: Loaded,
     events: Arc<EventQueue>,
     review: SharedBook,
     status: Arc<StatusBoard>,
@@ -178,43 +178,6 @@ impl Blueprint {
     /// Numbers of turns, shared with the main thread.
     pub fn turns(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.turns)
-    }
-
-    /// Opens the model `name`, else the configured one, else one whose key is in the environment.
-    ///
-    /// # Errors
-    /// Why there is none, and what to type.
-    pub fn open_model(&self, name: Option<&str>) -> Result<Arc<dyn Provider>, ProviderError> {
-        let mut settings = self.provider_settings();
-        if let Some(name) = name {
-            settings.model = Some(name.to_owned());
-        }
-        provider::open(&settings, &|variable| std::env::var(variable).ok())
-    }
-
-    fn provider_settings(&self) -> ProviderSettings {
-        let config = &self.loaded.config;
-        let rows = config.providers.iter().map(|(name, row)| {
-            let headers = row
-                .headers
-                .iter()
-                .map(|(key, value)| (key.clone(), value.reveal().to_owned()));
-            let row = ProviderRow {
-                wire: row.wire.clone(),
-                base_url: row.base_url.clone(),
-                api_key_env: row.api_key_env.clone(),
-                headers: headers.collect(),
-                context_window: row.context_window,
-                replay_reasoning: row.replay_reasoning,
-                script: row.script.clone(),
-            };
-            (name.clone(), row)
-        });
-        ProviderSettings {
-            model: config.model.clone(),
-            providers: rows.collect(),
-            script: config.script.clone(),
-        }
     }
 
     /// A new session with everything it needs; `model` is what the person chose, if not in the configuration.
@@ -421,11 +384,6 @@ impl Blueprint {
     fn shell_is_allowed(&self) -> bool {
         let config = &self.loaded.config;
         config.shell_allow_list != ShellAllowList::Off || !config.permissions.bash_allow.is_empty()
-    }
-
-    /// Names of the variables that hold keys; no child of ours sees them.
-    fn secret_variables(&self) -> Vec<String> {
-        provider::key_variables(&self.provider_settings())
     }
 }
 

@@ -1,7 +1,6 @@
 //! The typed tree that the engine reads, with its defaults.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -9,6 +8,7 @@ use serde_json::Value;
 use crate::config::fs_tools::{self, FsTools};
 use crate::config::layer::{Layer, Sourced};
 use crate::config::mode::Mode;
+use crate::config::provider_rows::{self, ProviderRow};
 use crate::config::rules::{self, FsRule};
 use crate::config::shell_list::{self, ShellAllowList};
 use crate::config::values::Values;
@@ -22,6 +22,10 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderRow>,
     /// A file of steps that is played in place of any model.
     pub script: Option<PathBuf>,
+    /// Whether the model is to think; none means as it does by itself.
+    pub thinking: Option<bool>,
+    /// How hard it thinks, in the provider's word.
+    pub effort: Option<String>,
     /// The mode that a session starts in.
     pub mode: Mode,
     /// When an edited buffer that was unmodified is written.
@@ -48,48 +52,6 @@ pub struct Config {
     pub limits: Limits,
     /// How commands run.
     pub bash: Bash,
-}
-
-/// One provider, as far as the person says something of it. Keys are never written in a config, only the
-/// name of the variable that holds one.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ProviderRow {
-    /// `openai` or `scripted`.
-    pub wire: Option<String>,
-    /// With the version part, for example `http://127.0.0.1:8080/v1`.
-    pub base_url: Option<String>,
-    /// The environment variable that holds the key.
-    pub api_key_env: Option<String>,
-    /// More headers. A value may be a secret.
-    pub headers: BTreeMap<String, Secret>,
-    /// Tokens that the model can read.
-    pub context_window: Option<u64>,
-    /// Whether past reasoning is sent back; none means by the name of provider and model.
-    pub replay_reasoning: Option<bool>,
-    /// The file that a scripted provider plays.
-    pub script: Option<PathBuf>,
-}
-
-/// A text that no log and no message shows.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a text.
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The text, for the one place that sends it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(set)")
-    }
 }
 
 /// When an edited buffer is written. A buffer that held unsaved changes never is.
@@ -214,7 +176,9 @@ impl Config {
         let default = Self::default();
         let config = Self {
             model: values.text("model"),
-            providers: providers(values),
+            providers: provider_rows::from_values(values),
+            thinking: values.flag("thinking"),
+            effort: values.text("effort"),
             script: path("script"),
             mode: values
                 .text("mode")
@@ -257,32 +221,6 @@ impl Config {
         };
         (config, trouble)
     }
-}
-
-fn providers(values: &Values) -> BTreeMap<String, ProviderRow> {
-    let names = values.below("providers").into_keys();
-    let row = |name: &str| {
-        let key = |field: &str| {
-            let provider = crate::config::read_toml::child("providers", name);
-            crate::config::read_toml::child(&provider, field)
-        };
-        let headers = values
-            .get(&key("headers"))
-            .and_then(|leaf| leaf.value.as_object());
-        let headers = headers.into_iter().flatten();
-        ProviderRow {
-            wire: values.text(&key("wire")),
-            base_url: values.text(&key("base_url")),
-            api_key_env: values.text(&key("api_key_env")),
-            headers: headers
-                .filter_map(|(name, value)| Some((name.clone(), Secret::new(value.as_str()?.to_owned()))))
-                .collect(),
-            context_window: values.number(&key("context_window")),
-            replay_reasoning: values.flag(&key("replay_reasoning")),
-            script: values.text(&key("script")).map(PathBuf::from),
-        }
-    };
-    names.map(|name| (name.clone(), row(&name))).collect()
 }
 
 fn permissions(values: &Values) -> Permissions {

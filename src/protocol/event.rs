@@ -65,6 +65,19 @@ pub enum Event {
         /// The next piece.
         text: String,
     },
+    /// A request failed and is sent again after a pause, which a stop of the turn ends.
+    Waiting {
+        /// In which turn.
+        turn: TurnId,
+        /// Milliseconds of the pause.
+        ms: u64,
+        /// Which of the further tries comes next, from 1.
+        number: u32,
+        /// How many there are at most.
+        of: u32,
+        /// One sentence: what failed.
+        why: String,
+    },
     /// A call begins (before it is asked).
     ToolStarted {
         /// Which call.

@@ -95,8 +95,8 @@ function M.without_a_model_the_sentence_has_an_example_to_type(t)
   commands.line('/model')
   vim.notify = own
   t.eq({
-    'dcode: No model is configured. Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type '
-      .. ':Dcode model PROVIDER:MODEL, for example :Dcode model openai:gpt-5.4-mini.',
+    'dcode: No model is configured. Set DEEPSEEK_API_KEY, ANTHROPIC_API_KEY or OPENAI_API_KEY, '
+      .. 'or choose one with :Dcode model.',
   }, said)
 end
 

@@ -52,8 +52,8 @@ fn each_failure_of_a_provider_is_a_sentence_and_what_to_do() {
         ),
     ];
     insta::assert_snapshot!(sentences.join("\n"), @r#"
-    There is no key for far: DCODE_TEST_NO_SUCH_KEY is not set. Set DCODE_TEST_NO_SUCH_KEY and start Neovim anew, or type :Dcode model PROVIDER:MODEL, for example :Dcode model ollama:qwen3-coder.
-    There is no provider named "nowhere". Known are deepseek, llamacpp, mock, ollama, openai, openrouter, vllm; others go into providers.
+    There is no key for far: DCODE_TEST_NO_SUCH_KEY is not set. Set DCODE_TEST_NO_SUCH_KEY and start Neovim anew, or choose another model with :Dcode model, for example :Dcode model ollama:qwen3-coder.
+    There is no provider named "nowhere". Known are anthropic, deepseek, llamacpp, mock, ollama, openai, openrouter, vllm; others go into providers.
     mock wants a key (HTTP 401). Name the variable that holds it in providers.mock.api_key_env.
     mock has no model named "m". Load it in the server first, or choose another with :Dcode model PROVIDER:MODEL.
     The conversation is longer than m can read. Start a new session, or choose a model with a larger window with :Dcode model PROVIDER:MODEL.

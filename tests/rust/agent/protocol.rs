@@ -323,6 +323,13 @@ fn of_calls() -> Vec<Event> {
             turn,
             text: "b".into(),
         },
+        Event::Waiting {
+            turn,
+            ms: 1500,
+            number: 1,
+            of: 3,
+            why: "w".into(),
+        },
         Event::ToolStarted {
             call: call.clone(),
             step: StepIx(1),
@@ -437,6 +444,7 @@ fn events() {
         TurnFinished,
         TextDelta,
         ReasoningDelta,
+        Waiting,
         ToolStarted,
         ToolProgress,
         ToolFinished,

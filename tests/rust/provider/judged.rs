@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use dcode::protocol::message::Message;
 use dcode::protocol::tool::ToolSpec;
-use dcode::provider::{ChatRequest, Dial, OpenAi, Provider as _, RetryPolicy, StreamEvent, Timeouts};
+use dcode::provider::{ChatRequest, Dial, HttpModel, Provider as _, RetryPolicy, StreamEvent, Timeouts};
 use futures_util::StreamExt as _;
 use serde_json::json;
 
 use super::server::{Answer, Server};
 
 /// What the agent does: a reply that broke is asked for again, a few times.
-async fn reply(client: &OpenAi, text: &str) -> Result<Vec<StreamEvent>, String> {
+async fn reply(client: &HttpModel, text: &str) -> Result<Vec<StreamEvent>, String> {
     let request = ChatRequest {
         system: "You are a test.".into(),
         messages: vec![Message::user(text)],
@@ -58,7 +58,7 @@ async fn the_judge_finds_no_fault() {
         .kill_on_drop(true)
         .spawn()
         .expect("llmock is not on PATH");
-    let client = OpenAi::new(Dial {
+    let client = HttpModel::new(Dial {
         base_url: format!("http://127.0.0.1:{port}/v1"),
         timeouts: Some(Timeouts {
             stall: Duration::from_millis(500),

@@ -3,27 +3,27 @@
 //! The `index` of a piece says to which call it belongs, where a server sends one. Some send none,
 //! some send 0 for every call, some repeat id and name in each piece, some send one constant id.
 
-use super::openai_chunk::CallDelta;
-use super::repair::is_object;
+use super::chunk::CallDelta;
+use crate::provider::arguments::is_object;
+use crate::provider::conclude::PartialCall;
 
 #[derive(Debug, Default)]
 pub(super) struct ToolCalls {
-    calls: Vec<PartialCall>,
+    calls: Vec<IndexedCall>,
 }
 
 /// A call whose arguments may not be complete.
 #[derive(Debug, Default)]
-pub(super) struct PartialCall {
+struct IndexedCall {
     index: Option<u64>,
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) arguments: String,
+    call: PartialCall,
 }
 
 impl ToolCalls {
     /// The calls in the order in which they began.
     pub(super) fn take(&mut self) -> Vec<PartialCall> {
-        std::mem::take(&mut self.calls)
+        let calls = std::mem::take(&mut self.calls).into_iter();
+        calls.map(|indexed| indexed.call).collect()
     }
 
     pub(super) fn add(&mut self, delta: &CallDelta) {
@@ -35,13 +35,13 @@ impl ToolCalls {
             .unwrap_or_default();
         let known = self.continued(delta.index, id, name);
         let at = known.unwrap_or_else(|| {
-            self.calls.push(PartialCall {
+            self.calls.push(IndexedCall {
                 index: delta.index,
-                ..PartialCall::default()
+                ..IndexedCall::default()
             });
             self.calls.len() - 1
         });
-        let Some(call) = self.calls.get_mut(at) else {
+        let Some(IndexedCall { call, .. }) = self.calls.get_mut(at) else {
             return;
         };
         // Later pieces repeat id and name, or send them empty.
@@ -59,11 +59,11 @@ impl ToolCalls {
     /// The call that a piece continues; None for the first piece of one.
     fn continued(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         let at = match index {
-            Some(_) => self.calls.iter().rposition(|call| call.index == index)?,
-            None if !id.is_empty() => self.calls.iter().rposition(|call| call.id == id)?,
+            Some(_) => self.calls.iter().rposition(|known| known.index == index)?,
+            None if !id.is_empty() => self.calls.iter().rposition(|known| known.call.id == id)?,
             None => self.calls.len().checked_sub(1)?,
         };
-        let call = self.calls.get(at)?;
+        let call = &self.calls.get(at)?.call;
         let other_id = !id.is_empty() && !call.id.is_empty() && call.id != id;
         let complete = !call.arguments.trim().is_empty() && is_object(&call.arguments);
         let starts_anew =

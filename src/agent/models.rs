@@ -42,7 +42,7 @@ impl Blueprint {
         self.start.state_dir.join("model")
     }
 
-    fn provider_settings(&self) -> ProviderSettings {
+    pub(super) fn provider_settings(&self) -> ProviderSettings {
         let config = &self.loaded.config;
         let rows = config.providers.iter();
         let remembered = std::fs::read_to_string(self.memory()).ok();

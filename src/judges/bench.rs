@@ -100,7 +100,7 @@ impl Bench {
                     ..
                 } => forms.push((called, arguments)),
                 StreamEvent::Usage(count) => (self.spent)(count),
-                StreamEvent::Reasoning(_) => {}
+                StreamEvent::Waiting(_) | StreamEvent::Reasoning(_) | StreamEvent::Sealed { .. } => {}
                 StreamEvent::Done(_) => whole = true,
             }
             if text.len() + forms.iter().map(|(_, form)| form.len()).sum::<usize>() > LONGEST_ANSWER {

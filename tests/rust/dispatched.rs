@@ -6,17 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use dcode::backend::Backend;
-use dcode::config::model::Config;
 use dcode::host::{Answer, Human, HumanError};
-use dcode::judges::bench::Bench;
-use dcode::judges::panel::Panel;
 use dcode::offload::OffloadDir;
 use dcode::permission::gate::{Gate, GateSetup};
 use dcode::protocol::change::{ChangeSet, FileChange, Origin};
 use dcode::protocol::ids::{SessionId, StepIx, TurnId};
 use dcode::protocol::request::{Approval, Choice, Question};
 use dcode::protocol::tool::Outcome;
-use dcode::provider::{ProviderError, ProviderErrorKind};
 use dcode::snapshot::{After, Fit, Plan, Restoration, Scope, SnapshotDirs, SnapshotStore, Undone};
 use dcode::tools::apply_patch::ApplyPatch;
 use dcode::tools::batch::Batch;
@@ -100,18 +96,6 @@ impl Session {
         registry.add(EditFile::new(Arc::clone(&backend), Arc::clone(&seen)));
         registry.add(ApplyPatch::new(Arc::clone(&backend), Arc::clone(&seen), true));
         registry.add(Delete::new(backend, seen));
-        let no_model = || ProviderError {
-            kind: ProviderErrorKind::Config,
-            message: "There is none.".to_owned(),
-            hint: String::new(),
-        };
-        let bench = Bench {
-            open: Arc::new(move |_| Err(no_model())),
-            main: Arc::new(Mutex::new(Err(no_model()))),
-            tell: Arc::new(|_| {}),
-            spent: Arc::new(|_| {}),
-            opened: Mutex::default(),
-        };
         let dispatcher = Dispatcher {
             gate: Arc::new(gate),
             human: person.clone(),
@@ -119,7 +103,7 @@ impl Session {
             snapshots: Arc::new(SnapshotStore::new(dirs, SessionId("s".to_owned()))),
             offload: Arc::new(OffloadDir::new(&project.root, "s")),
             locks: PathLocks::default(),
-            panel: Arc::new(Panel::new(&Config::default(), bench, &project.root)),
+            panel: project.no_judges(),
         };
         Self {
             project,

@@ -26,6 +26,7 @@ use dcode::shell::env::Shell;
 use dcode::shell::watchdog::Watchdog;
 use dcode::snapshot::{SnapshotDirs, SnapshotStore};
 use dcode::tools::bash::Bash;
+use dcode::tools::batch::Batch;
 use dcode::tools::builtin::{self, Services};
 use dcode::tools::dispatch::{Dispatcher, Place};
 use dcode::tools::finished::Finished;
@@ -192,6 +193,7 @@ impl Session {
             snapshots: Arc::new(SnapshotStore::new(dirs, SessionId("s".to_owned()))),
             offload: Arc::clone(&offload),
             locks: PathLocks::default(),
+            panel: project.no_judges(),
         };
         Self {
             project,
@@ -215,7 +217,9 @@ impl Session {
                     limit: None,
                 };
                 let ctx = self.project.ctx();
-                self.dispatcher.dispatch(tool, prepared, place, ctx).await
+                self.dispatcher
+                    .dispatch(tool, prepared, place, ctx, &Batch::default())
+                    .await
             }
             Err(error) => Finished::unfit(&error),
         };

@@ -3,6 +3,7 @@
 //! | file | what it is for |
 //! |---|---|
 //! | `model` | the trait and its words |
+//! | `prices` | what tokens cost |
 //! | `settings`, `table` | what may be configured; choosing and opening a model |
 //! | `scripted` | a provider that plays a file |
 //! | `openai` | a provider that speaks chat completions over HTTP |
@@ -22,6 +23,7 @@ mod openai_chunk;
 mod openai_stream;
 mod openai_wire;
 mod peer;
+mod prices;
 mod repair;
 mod retry;
 mod scripted;
@@ -36,6 +38,7 @@ pub use model::{
     ChatRequest, Provider, ProviderError, ProviderErrorKind, StopReason, StreamEvent, TokenCount,
 };
 pub use openai::{Dial, OpenAi};
+pub use prices::Prices;
 pub use repair::{INTERRUPTED, paired};
 pub use retry::RetryPolicy;
 pub use scripted::Scripted;

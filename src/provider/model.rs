@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use thiserror::Error;
 
+use super::prices::Prices;
 use crate::protocol::message::Message;
 use crate::protocol::tool::ToolSpec;
 
@@ -21,6 +22,22 @@ pub trait Provider: Send + Sync {
     /// The context window in tokens; 0 when unknown.
     fn context_window(&self) -> u64 {
         0
+    }
+
+    /// What it costs; None when unknown.
+    fn prices(&self) -> Option<Prices> {
+        None
+    }
+
+    /// Whether it is shown images; else it reads a notice in their place.
+    fn sees_images(&self) -> bool {
+        false
+    }
+
+    /// The bytes that [`stream`](Self::stream) would send for `request`, for the person to look at; `None`
+    /// when nothing is sent.
+    fn body(&self, _request: &ChatRequest) -> Option<Vec<u8>> {
+        None
     }
 
     /// Sends the conversation and gives the reply as it comes. Dropping the stream ends the request.
@@ -67,12 +84,16 @@ pub enum StreamEvent {
 /// Tokens of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenCount {
-    /// Of the request.
+    /// Of the request, cached ones included.
     pub input: u64,
     /// Of these, found in the provider's cache.
     pub cached: u64,
-    /// Of the reply.
+    /// Of `input`, put into the cache by this request, where that costs extra; else 0.
+    pub written: u64,
+    /// Of the reply, reasoning included.
     pub output: u64,
+    /// Of these, reasoning; 0 where the provider does not say.
+    pub reasoning: u64,
 }
 
 /// Why a reply ended.

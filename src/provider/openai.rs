@@ -188,6 +188,10 @@ impl Provider for OpenAi {
         self.context_window
     }
 
+    fn body(&self, request: &ChatRequest) -> Option<Vec<u8>> {
+        openai_wire::body(&self.wire, request).ok()
+    }
+
     async fn stream(
         &self,
         request: ChatRequest,

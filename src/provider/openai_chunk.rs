@@ -82,7 +82,9 @@ impl Chunk {
             cached: number("/prompt_tokens_details/cached_tokens")
                 .or_else(|| number("/prompt_cache_hit_tokens"))
                 .unwrap_or(0),
+            written: 0,
             output: number("/completion_tokens").unwrap_or(0),
+            reasoning: number("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
         })
     }
 }

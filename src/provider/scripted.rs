@@ -5,6 +5,8 @@
 //!
 //! ```toml
 //! delay_ms = 30                       # pause before each piece; default 0
+//! context_window = 128000             # default: unknown
+//! prices = { input = 0.3, cached = 0.03, output = 1.2 }   # dollars a million; default: unknown
 //!
 //! [[step]]
 //! reasoning = "I should look first."  # streamed word by word, before the text
@@ -19,7 +21,7 @@
 //! text = """
 //! Two lines,
 //! streamed."""
-//! usage = { input = 1200, cached = 1024, output = 60 }
+//! usage = { input = 1200, cached = 1024, output = 60, reasoning = 20 }
 //! ```
 //!
 //! For tests of failures a step may also have `stop = "length"` or `"filtered"`, `cut = true` (the
@@ -41,6 +43,7 @@ use serde_json::Value;
 use super::model::{
     ChatRequest, Provider, ProviderError, ProviderErrorKind, StopReason, StreamEvent, TokenCount,
 };
+use super::prices::Prices;
 
 /// What is said when a request comes after the last step.
 const AT_END: &str = "The script is at its end: it has no step for this request.";
@@ -60,6 +63,7 @@ struct Script {
     delay_ms: u64,
     #[serde(default)]
     context_window: u64,
+    prices: Option<Prices>,
     #[serde(default)]
     step: Vec<Step>,
 }
@@ -92,6 +96,7 @@ struct Usage {
     input: u64,
     cached: u64,
     output: u64,
+    reasoning: u64,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -171,6 +176,10 @@ impl Provider for Scripted {
         self.script.context_window
     }
 
+    fn prices(&self) -> Option<Prices> {
+        self.script.prices
+    }
+
     async fn stream(
         &self,
         _request: ChatRequest,
@@ -221,6 +230,8 @@ impl Step {
                 input: usage.input,
                 cached: usage.cached,
                 output: usage.output,
+                reasoning: usage.reasoning,
+                ..TokenCount::default()
             }));
         }
         let mut events: Vec<_> = events.into_iter().map(Ok).collect();

@@ -24,6 +24,8 @@ pub struct Intent {
     dir: PrivateDir,
     prefix: String,
     staged: Staged,
+    /// Whether temporary files stay beside files that are written in place.
+    in_place: bool,
     _lock: FileLock,
 }
 
@@ -75,6 +77,7 @@ impl Intent {
             dir,
             prefix: staged.prefix.clone(),
             staged,
+            in_place: false,
             _lock: lock,
         })
     }
@@ -86,9 +89,10 @@ impl Intent {
 
     /// Notes what will be done and keeps what lay there. Afterwards it may happen. A single file that is
     /// replaced in one move needs no note: it cannot be half done. Blocks.
-    pub fn promise(&self, label: &str, plans: &[Planned]) -> Result<(), BackendError> {
+    pub fn promise(&mut self, label: &str, plans: &[Planned]) -> Result<(), BackendError> {
         let torn = |planned: &Planned| matches!(&planned.action, Action::Write { staged, .. } if staged.in_place().is_some());
-        if plans.len() < 2 && !plans.iter().any(torn) {
+        self.in_place = plans.iter().any(torn);
+        if plans.len() < 2 && !self.in_place {
             return Ok(());
         }
         self.try_promise(label, plans)
@@ -182,7 +186,8 @@ impl Intent {
         if std::fs::remove_file(&steps).is_err() && steps.exists() {
             std::fs::remove_file(&steps).ok();
         }
-        if !happened {
+        // A temporary file may have refused to go; it is looked for where there was one.
+        if !happened || self.in_place {
             sweep(&self.staged);
         }
         remove(self.dir.path());

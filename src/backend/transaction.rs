@@ -307,13 +307,14 @@ fn ready(
         .iter()
         .map(|(change, _)| change.path().to_owned())
         .collect();
-    let intent = intents.map(|dir| Intent::begin(dir, &paths)).transpose()?;
-    let prefix = intent.as_ref().map_or(PREFIX, Intent::prefix);
-    let ready = plan(changes, save, prefix).and_then(|plans| {
-        match intent
-            .as_ref()
-            .map_or(Ok(()), |intent| intent.promise(label, &plans))
-        {
+    let mut intent = intents.map(|dir| Intent::begin(dir, &paths)).transpose()?;
+    let prefix = intent.as_ref().map_or(PREFIX, Intent::prefix).to_owned();
+    let ready = plan(changes, save, &prefix).and_then(|plans| {
+        let promised = match &mut intent {
+            Some(intent) => intent.promise(label, &plans),
+            None => Ok(()),
+        };
+        match promised {
             Ok(()) => Ok(plans),
             Err(error) => {
                 discard(plans);

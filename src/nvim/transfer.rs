@@ -13,7 +13,8 @@ use crate::nvim::app;
 pub fn upload(lua: &Lua, files: &Table) -> Result<Table, String> {
     let mut uploads = Vec::new();
     for file in files.sequence_values::<Table>() {
-        let pair = file.and_then(|file| Ok((file.get::<mlua::String>(1)?, file.get::<mlua::String>(2)?)));
+        let pair =
+            file.and_then(|file| Ok((file.get::<mlua::LuaString>(1)?, file.get::<mlua::LuaString>(2)?)));
         let (path, bytes) = pair.map_err(|_| "upload_files() takes a list of {path, bytes}.".to_owned())?;
         uploads.push(Upload {
             path: path_of(&path),
@@ -30,7 +31,7 @@ pub fn upload(lua: &Lua, files: &Table) -> Result<Table, String> {
 /// Takes a list of paths; gives a list of `{path, content, error}`.
 pub fn download(lua: &Lua, paths: &Table) -> Result<Table, String> {
     let paths: Result<Vec<PathBuf>, _> = paths
-        .sequence_values::<mlua::String>()
+        .sequence_values::<mlua::LuaString>()
         .map(|path| path.map(|path| path_of(&path)))
         .collect();
     let paths = paths.map_err(|_| "download_files() takes a list of paths.".to_owned())?;
@@ -63,7 +64,7 @@ fn list(lua: &Lua, rows: impl Iterator<Item = mlua::Result<Table>>) -> Result<Ta
         .map_err(|error| error.to_string())
 }
 
-fn path_of(text: &mlua::String) -> PathBuf {
+fn path_of(text: &mlua::LuaString) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(&text.as_bytes()))
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use dcode::backend::Backend;
+use dcode::config::model::Config;
 use dcode::host::{Answer, Human, HumanError};
 use dcode::offload::OffloadDir;
 use dcode::permission::gate::{Gate, GateSetup};

@@ -67,6 +67,8 @@ impl ReviewBook {
             Entry::Vacant(place) => place.insert(TrackedFile::clean(Some(text))),
             Entry::Occupied(place) => {
                 let file = place.into_mut();
+                // Before the text: the empty buffer of a deleted file does not bring the file back.
+                file.attached = true;
                 file.set_text(Some(text), Author::Person, &mut self.ids);
                 file
             }

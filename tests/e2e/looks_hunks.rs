@@ -60,7 +60,7 @@ async fn every_kind_of_change_in_one_file() {
         let nvim = setup.open("kinds.txt").start(neovim).await;
         call(&nvim, "edit_file", &edits).await;
         nvim.input("6G").await;
-        nvim.wait_for("hunk 4/7").await;
+        nvim.wait_for("hunk 4/6").await;
         nvim.expect_screen(&name, as_it_is).await;
     })
     .await;
@@ -152,7 +152,7 @@ async fn the_review_list() {
             nvim.input("j").await;
             nvim.expect_screen(&format!("review-list-{}", size.0), as_it_is).await;
             nvim.input("G<CR>").await;
-            nvim.wait_for_lua("vim.fn.expand('%:t') == 'c.txt' and vim.fn.line('.') == 2").await;
+            nvim.wait_for_lua("vim.fn.expand('%:t') == 'c.txt' and vim.fn.line('.') == 3").await;
             nvim.input(":Dcode review<CR>").await;
             nvim.wait_for("review: 2 files, 3 hunks").await;
             nvim.input("Gr").await;

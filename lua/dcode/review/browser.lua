@@ -256,7 +256,12 @@ function M.open()
   end
   panes = require('dcode.ui.two_panes').open({
     title = title(some),
-    footer = 'a/r hunk  A/R file  ^A all  Enter go  g?',
+    footer = {
+      'a/r hunk  A/R file  ^A all  Enter go  g? keys',
+      'a/r hunk  A/R file  g? keys',
+      'g? keys',
+    },
+    rows = #some + #list.all(),
     filetype = 'dcode-review',
     keys = KEYS,
     on_row = show,

@@ -80,6 +80,18 @@ function M.clear()
   end
 end
 
+--- The longest of the texts that fits.
+---@param texts string[] the longest first
+---@param room integer
+---@return string?
+local function fitting(texts, room)
+  for _, text in ipairs(texts) do
+    if vim.api.nvim_strwidth(text) <= room then
+      return text
+    end
+  end
+end
+
 ---@param win integer
 ---@param text string
 local function put_bar(win, text)
@@ -103,12 +115,7 @@ local function put_text(buf, win, hunk, texts)
   local used = vim.api.nvim_win_call(win, function()
     return vim.fn.strdisplaywidth(line)
   end)
-  local text
-  for _, candidate in ipairs(texts) do
-    if not text and used + vim.api.nvim_strwidth(candidate) + 3 <= room then
-      text = candidate
-    end
-  end
+  local text = fitting(texts, room - used - 3)
   if not text then
     return
   end
@@ -152,7 +159,7 @@ function M.update(buf, hunks)
   end
   M.clear()
   if width < NARROW then
-    put_bar(win, texts[1])
+    put_bar(win, fitting(texts, width) or texts[#texts])
   else
     put_text(buf, win, hunk, texts)
   end

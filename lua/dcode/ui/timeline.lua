@@ -224,7 +224,12 @@ local function fill(steps)
   panes = panes
     or require('dcode.ui.two_panes').open({
       title = title(steps),
-      footer = 'f files  c conversation  b both  r redo  g?',
+      footer = {
+        'f files  c conversation  b both  r redo  g? keys',
+        'f c b restore  g? keys',
+        'g? keys',
+      },
+      rows = 2 * #steps,
       filetype = 'dcode-timeline',
       keys = KEYS,
       on_row = show,

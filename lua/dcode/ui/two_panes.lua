@@ -11,7 +11,8 @@ local PREVIEW_COLUMNS = 76
 
 ---@class dcode.TwoPanesOpts
 ---@field title string
----@field footer string
+---@field footer string[] the keys, the most telling words first; the first that fits is shown
+---@field rows integer lines of the list, to begin with
 ---@field filetype string
 ---@field on_row fun() the cursor has come to another row
 ---@field on_close fun()
@@ -55,7 +56,8 @@ end
 ---@param opts dcode.TwoPanesOpts
 ---@return dcode.TwoPanes?
 function M.open(opts)
-  local columns, height = vim.o.columns, math.max(math.floor(vim.o.lines * 0.6), 6)
+  local columns, room = vim.o.columns, math.max(math.floor(vim.o.lines * 0.6), 6)
+  local height = math.max(math.min(opts.rows + 1, room), math.min(12, room))
   local row = math.max(math.floor((vim.o.lines - height) / 2) - 2, 0)
   local two = columns >= PREVIEW_COLUMNS
   local total = math.min(columns - 4, 140)
@@ -71,10 +73,12 @@ function M.open(opts)
   if two then
     place = { row = row, col = col + left + 2, height = height }
     self.side = pane('', opts.filetype .. '-preview', total - left - 2, place)
-  else
-    list.opts.footer = nil
   end
-  list.opts.footer = two and opts.footer or nil
+  for _, keys in ipairs(opts.footer) do
+    if not list.opts.footer and vim.api.nvim_strwidth(keys) + 3 <= left then
+      list.opts.footer = keys
+    end
+  end
   list.opts.on_close = function()
     self:close()
   end

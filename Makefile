@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 TOOLS := .deps/lua-tools
 LUA := lua plugin scripts tests/lua tests/e2e tests/fixtures/demo
 
-.PHONY: help demo build test test-rust faults test-lua test-e2e lint lint-rust lint-lua lint-docs abi fmt bench \
+.PHONY: help demo build test test-rust faults test-lua test-e2e test-models lint lint-rust lint-lua lint-docs abi fmt bench \
 	install-cli nvims clean
 
 help: ## what there is
@@ -17,7 +17,7 @@ demo: build ## watch the agent work on a sample project
 build: ## the library that Neovim loads: target/release/libdcode.so
 	$(CARGO) build --release
 
-test: build nvims test-rust test-lua test-e2e ## everything, on Neovim 0.10, 0.11 and 0.12
+test: build nvims test-rust test-models test-lua test-e2e ## everything, on Neovim 0.10, 0.11 and 0.12
 
 # Built without the glue to Neovim, with which an executable does not link. That leaves a library
 # without glue in target/debug; what Neovim loads is the one in target/release.
@@ -28,6 +28,10 @@ test-rust: ## the engine's tests
 
 faults: ## a patch that breaks off at every single system call (needs strace; minutes)
 	DCODE_EVERY_CALL=1 $(CARGO) test --no-default-features --test rust broken_off -- --nocapture
+
+test-models: ## the agent before model servers of others, fetched into .deps
+	DCODE_MODEL_SERVERS=$$(scripts/get-model-servers.sh paths) \
+		$(CARGO) test --no-default-features --test rust -- --ignored --nocapture --test-threads=1 strangers
 
 test-lua: ## the Lua units, on each Neovim
 	scripts/on-each-nvim.sh --clean -l tests/lua/run.lua
@@ -62,7 +66,8 @@ fmt: ## format Rust and Lua
 	$(CARGO) fmt
 	$(TOOLS)/stylua $(wildcard $(LUA))
 
-bench: build ## how long a person waits, beside a plain-Lua floor
+bench: build ## how long a person waits, beside a plain-Lua floor; what streams cost
+	$(CARGO) test --release --no-default-features --test rust -- --ignored --nocapture --test-threads=1 provider::bench
 	DCODE_NVIMS=$$(scripts/get-nvim.sh paths) \
 		$(CARGO) test --no-default-features --test e2e -- --ignored --nocapture --test-threads=1 bench
 	$(CARGO) test --release --no-default-features --test rust -- --ignored --nocapture --test-threads=1 speed

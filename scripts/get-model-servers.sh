@@ -19,15 +19,16 @@ fetch() {
   fi
   if [[ ! -e "$llmock/done" ]]; then
     rm -rf "$llmock"
-    python3 -m venv "$llmock"
-    "$llmock/bin/pip" install --quiet --disable-pip-version-check "llmock==$LLMOCK"
+    pip3 install --quiet --disable-pip-version-check --target "$llmock/lib" "llmock==$LLMOCK"
+    printf '#!/bin/sh\nPYTHONPATH="%s" exec python3 "%s" "$@"\n' "$llmock/lib" "$llmock/lib/bin/llmock" >"$llmock/llmock"
+    chmod +x "$llmock/llmock"
     touch "$llmock/done"
   fi
 }
 
 fetch >&2
 if [[ "${1:-}" == paths ]]; then
-  echo "$aimock/node_modules/.bin/llmock:$llmock/bin/llmock"
+  echo "$aimock/node_modules/.bin/llmock:$llmock/llmock"
 else
   echo "aimock $AIMOCK, llmock $LLMOCK"
 fi

@@ -29,8 +29,8 @@ impl Blueprint {
     }
 
     /// Models to choose from. Servers on this machine are asked for theirs.
-    pub async fn models(&self) -> Vec<ModelRow> {
-        provider::list(&self.provider_settings(), &variable).await
+    pub fn models(&self) -> impl Future<Output = Vec<ModelRow>> + Send + use<> {
+        provider::list(&self.provider_settings(), &variable)
     }
 
     /// Names of the variables that hold keys; no child of ours sees them.
@@ -55,6 +55,7 @@ impl Blueprint {
             script: config.script.clone(),
             thinking: config.thinking,
             effort: config.effort.clone(),
+            retries: config.retries,
         }
     }
 }
@@ -79,6 +80,8 @@ fn provider_row(row: &provider_rows::ProviderRow) -> ProviderRow {
         api_key_file: row.api_key_file.clone(),
         headers: headers.collect(),
         context_window: row.context_window,
+        first_token_timeout_ms: row.first_token_timeout_ms,
+        chunk_stall_timeout_ms: row.chunk_stall_timeout_ms,
         images: row.images,
         replay_reasoning: row.replay_reasoning,
         style: row

@@ -26,6 +26,8 @@ pub struct Config {
     pub thinking: Option<bool>,
     /// How hard it thinks, in the provider's word.
     pub effort: Option<String>,
+    /// How often a request that failed is made again.
+    pub retries: Option<u32>,
     /// The mode that a session starts in.
     pub mode: Mode,
     /// When an edited buffer that was unmodified is written.
@@ -179,6 +181,7 @@ impl Config {
             providers: provider_rows::from_values(values),
             thinking: values.flag("thinking"),
             effort: values.text("effort"),
+            retries: values.number("retries").and_then(|times| times.try_into().ok()),
             script: path("script"),
             mode: values
                 .text("mode")

@@ -27,6 +27,10 @@ pub struct ProviderRow {
     pub headers: BTreeMap<String, Secret>,
     /// Tokens that the model can read.
     pub context_window: Option<u64>,
+    /// Milliseconds until the first byte of a reply.
+    pub first_token_timeout_ms: Option<u64>,
+    /// Milliseconds of silence within a reply.
+    pub chunk_stall_timeout_ms: Option<u64>,
     /// Whether the models see images.
     pub images: Option<bool>,
     /// Whether past reasoning is sent back; none means by the name of provider and model.
@@ -85,6 +89,8 @@ fn row(values: &Values, name: &str) -> ProviderRow {
             .filter_map(|(name, value)| Some((name.clone(), Secret::new(value.as_str()?.to_owned()))))
             .collect(),
         context_window: values.number(&key("context_window")),
+        first_token_timeout_ms: values.number(&key("first_token_timeout_ms")),
+        chunk_stall_timeout_ms: values.number(&key("chunk_stall_timeout_ms")),
         images: values.flag(&key("images")),
         replay_reasoning: values.flag(&key("replay_reasoning")),
         style: text("style"),

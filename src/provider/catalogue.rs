@@ -36,8 +36,7 @@ pub struct ModelRow {
     pub missing: Option<String>,
 }
 
-/// As [`open`], and where nothing is configured the first model of an Ollama that runs here. Blocks; on a
-/// thread of a runtime only where that is allowed.
+/// As [`open`], and where nothing is configured the first model of an Ollama that runs here. Blocks.
 ///
 /// # Errors
 /// As [`open`].
@@ -51,10 +50,7 @@ pub fn open_any(
     if !nothing_named || error.kind != ProviderErrorKind::Config {
         return Err(error);
     }
-    let (Ok(ollama), Ok(runtime)) = (row(settings, "ollama"), tokio::runtime::Handle::try_current()) else {
-        return Err(error);
-    };
-    let Some(model) = runtime.block_on(loaded(&ollama, None)).into_iter().next() else {
+    let Some(model) = row(settings, "ollama").ok().and_then(first_loaded) else {
         return Err(error);
     };
     let settings = ProviderSettings {
@@ -64,12 +60,24 @@ pub fn open_any(
     open(&settings, env)
 }
 
+/// The first model of a server. It is asked from a thread of its own, as we may be on one of a runtime's.
+fn first_loaded(row: ProviderRow) -> Option<String> {
+    let asked = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .ok()?;
+        runtime.block_on(loaded(&row, None)).into_iter().next()
+    });
+    asked.join().ok().flatten()
+}
+
 /// Everything that can be chosen: what can be used at once first. Servers of the person's own rows and on
 /// this machine are asked; one that does not answer has no models.
-pub async fn list(
+pub fn list(
     settings: &ProviderSettings,
-    env: &(dyn Fn(&str) -> Option<String> + Sync),
-) -> Vec<ModelRow> {
+    env: &dyn Fn(&str) -> Option<String>,
+) -> impl Future<Output = Vec<ModelRow>> + Send + use<> {
     let set = trimmed(env);
     let mut names: Vec<String> = builtin().iter().map(|row| row.name.clone()).collect();
     let own = provider_names(settings);
@@ -77,54 +85,76 @@ pub async fn list(
         own.into_iter()
             .filter(|name| builtin().iter().all(|row| row.name != *name)),
     );
-    let rows: Vec<(String, ProviderRow)> = names
+    let servers = names
         .into_iter()
-        .filter_map(|name| Some((name.clone(), row(settings, &name).ok()?)))
-        .collect();
-    let asked = rows.iter().map(async |(name, row)| {
-        let ours = builtin().iter().any(|row| row.name == *name);
+        .filter_map(|name| Some(Server::new(row(settings, &name).ok()?, name, &set)));
+    let servers: Vec<Server> = servers.collect();
+    async move {
+        let answers = join_all(servers.iter().map(Server::loaded)).await;
+        let both = servers.iter().zip(answers);
+        let mut rows: Vec<ModelRow> = both.flat_map(|(server, loaded)| server.models(loaded)).collect();
+        rows.sort_by_key(|row| row.missing.is_some());
+        rows
+    }
+}
+
+/// A provider that may be chosen.
+struct Server {
+    name: String,
+    row: ProviderRow,
+    key: Option<String>,
+    /// The variable of a key that is not set.
+    missing: Option<String>,
+}
+
+impl Server {
+    fn new(row: ProviderRow, name: String, set: &dyn Fn(&str) -> Option<String>) -> Self {
         let here = row.base_url.as_deref().is_some_and(is_loopback);
+        let missing = (!here && !has_key(&row, set))
+            .then(|| row.api_key_env.clone())
+            .flatten();
+        Self {
+            name,
+            key: row.api_key_env.as_deref().and_then(set),
+            row,
+            missing,
+        }
+    }
+
+    /// What it says it has, if it is worth asking: of the big ones we know what counts.
+    async fn loaded(&self) -> Vec<String> {
+        let ours = builtin().iter().any(|row| row.name == self.name);
+        let here = self.row.base_url.as_deref().is_some_and(is_loopback);
         if here || !ours {
-            let key = row.api_key_env.as_deref().and_then(&set);
-            loaded(row, key.as_deref()).await
+            loaded(&self.row, self.key.as_deref()).await
         } else {
             Vec::new()
         }
-    });
-    let answers = join_all(asked).await;
-    let mut out = Vec::new();
-    for ((name, row), loaded) in rows.iter().zip(answers) {
-        let known = builtin().iter().find(|row| row.name == *name);
+    }
+
+    /// The known models and the loaded ones, each once.
+    fn models(&self, loaded: Vec<String>) -> Vec<ModelRow> {
+        let known = builtin().iter().find(|row| row.name == self.name);
         let known = known.map(|row| &row.models).into_iter().flatten();
-        let listed = known.chain(&row.models);
+        let listed = known.chain(&self.row.models);
         let listed = listed.filter(|(_, facts)| facts.listed != Some(false));
         let mut seen = BTreeSet::new();
         let models = listed.map(|(model, _)| model.clone()).chain(loaded);
-        for model in models.filter(|model| seen.insert(model.clone())) {
-            out.push(describe(name, &model, row, &set));
-        }
+        models
+            .filter(|model| seen.insert(model.clone()))
+            .map(|model| self.describe(&model))
+            .collect()
     }
-    out.sort_by_key(|row| row.missing.is_some());
-    out
-}
 
-fn describe(
-    provider: &str,
-    model: &str,
-    row: &ProviderRow,
-    set: &dyn Fn(&str) -> Option<String>,
-) -> ModelRow {
-    let facts = facts(row, provider, model);
-    let here = row.base_url.as_deref().is_some_and(is_loopback);
-    let missing = (!here && !has_key(row, set))
-        .then(|| row.api_key_env.clone())
-        .flatten();
-    ModelRow {
-        name: format!("{provider}:{model}"),
-        context_window: facts.context_window,
-        images: facts.images.unwrap_or(false),
-        price: facts.prices.map(|prices| (prices.input, prices.output)),
-        missing,
+    fn describe(&self, model: &str) -> ModelRow {
+        let facts = facts(&self.row, &self.name, model);
+        ModelRow {
+            name: format!("{}:{model}", self.name),
+            context_window: facts.context_window,
+            images: facts.images.unwrap_or(false),
+            price: facts.prices.map(|prices| (prices.input, prices.output)),
+            missing: self.missing.clone(),
+        }
     }
 }
 

@@ -330,6 +330,10 @@ impl Provider for HttpModel {
         self.line.options.images
     }
 
+    fn patience(&self) -> RetryPolicy {
+        self.line.retry
+    }
+
     fn body(&self, request: &ChatRequest) -> Option<Vec<u8>> {
         self.line.body(request).ok()
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::prices::Prices;
+use super::retry::RetryPolicy;
 
 use crate::protocol::message::Message;
 use crate::protocol::tool::ToolSpec;
@@ -36,6 +37,14 @@ pub trait Provider: Send + Sync {
     /// Whether it is shown images; else it reads a notice in their place.
     fn sees_images(&self) -> bool {
         false
+    }
+
+    /// When a reply that broke half-way is asked for again; never, unless said.
+    fn patience(&self) -> RetryPolicy {
+        RetryPolicy {
+            retries: 0,
+            ..RetryPolicy::default()
+        }
     }
 
     /// The bytes that [`stream`](Self::stream) would send for `request`, for the person to look at; `None`

@@ -232,8 +232,8 @@ pub(super) fn unreadable(peer: &Peer, error: &serde_json::Error) -> Failure {
         return cut(peer);
     }
     failure(
-        ProviderErrorKind::Protocol,
-        Again::Never,
+        ProviderErrorKind::Network,
+        Again::Backoff,
         format!(
             "A piece of the reply of {} cannot be read ({error}).",
             peer.provider

@@ -28,6 +28,8 @@ pub struct ProviderSettings {
     pub thinking: Option<bool>,
     /// How hard it thinks; the provider's word, for example `low`, `high`, `max`.
     pub effort: Option<String>,
+    /// How often a request that failed is made again; 3 unless said.
+    pub retries: Option<u32>,
 }
 
 /// One provider. Keys are never written here, only where to find one: in the environment, else by a
@@ -50,6 +52,10 @@ pub struct ProviderRow {
     pub headers: BTreeMap<String, String>,
     /// Tokens that the model can read; needed where the built-in table does not know the model.
     pub context_window: Option<u64>,
+    /// Milliseconds until the first byte of a reply; see [`Timeouts`](super::Timeouts) for the default.
+    pub first_token_timeout_ms: Option<u64>,
+    /// Milliseconds of silence within a reply.
+    pub chunk_stall_timeout_ms: Option<u64>,
     /// Whether the models see images.
     pub images: Option<bool>,
     /// Whether past reasoning is sent back as `reasoning_content`. DeepSeek demands it, OpenAI has

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::client::{Dial, HttpModel};
+use super::http::Timeouts;
 use super::keys;
 use super::model::{Provider, ProviderError, ProviderErrorKind};
 use super::retry::RetryPolicy;
@@ -154,6 +156,17 @@ fn open_http(
     // What our table knows is of the provider's own servers, not of one here that bears its name.
     let configured = row.context_window.is_some() || !row.models.is_empty();
     let context_window = facts.context_window.filter(|_| configured || !loopback);
+    let usual = if loopback {
+        Timeouts::local()
+    } else {
+        Timeouts::default()
+    };
+    let milliseconds = |said: Option<u64>, usual| said.map_or(usual, Duration::from_millis);
+    let timeouts = Timeouts {
+        first_byte: milliseconds(row.first_token_timeout_ms, usual.first_byte),
+        stall: milliseconds(row.chunk_stall_timeout_ms, usual.stall),
+        ..usual
+    };
     let opened = HttpModel::new(Dial {
         provider: provider.to_owned(),
         model: model.to_owned(),
@@ -170,8 +183,11 @@ fn open_http(
         style: facts.style.unwrap_or_default(),
         thinking: settings.thinking,
         effort: settings.effort.clone(),
-        timeouts: None,
-        retry: RetryPolicy::default(),
+        timeouts: Some(timeouts),
+        retry: RetryPolicy {
+            retries: settings.retries.unwrap_or(RetryPolicy::default().retries),
+            ..RetryPolicy::default()
+        },
     })?;
     Ok(Arc::new(opened))
 }

@@ -21,6 +21,7 @@ mod restore;
 mod sessions;
 mod stage;
 mod steps;
+mod strangers;
 
 use stage::{Answer, Stage};
 

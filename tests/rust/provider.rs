@@ -1,14 +1,14 @@
 //! The provider against a real HTTP server on loopback.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bench;
 mod bodies;
 mod errors;
-mod faults;
-mod judged;
+pub mod faults;
 mod repair;
 mod requests;
 mod retries;
-mod server;
+pub mod server;
 mod streams;
 mod table;
 

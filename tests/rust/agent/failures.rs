@@ -44,7 +44,10 @@ fn each_failure_of_a_provider_is_a_sentence_and_what_to_do() {
                 "maximum context length is 8192 tokens, however you requested 9000 tokens",
             ),
         ),
-        failure(Stage::new(), Some(Say::new().text("half").cut())),
+        failure(
+            Backdrop::new().with(&json!({"retries": 0})).start(),
+            Some(Say::new().text("half").cut()),
+        ),
         failure(Stage::new(), Some(Say::new().text("half").finish("length"))),
         failure(
             Stage::new(),
@@ -65,7 +68,7 @@ fn each_failure_of_a_provider_is_a_sentence_and_what_to_do() {
 
 #[test]
 fn a_reply_that_breaks_off_keeps_its_words_and_loses_its_calls() {
-    let mut stage = Stage::new();
+    let mut stage = Backdrop::new().with(&json!({"retries": 0})).start();
     let cut = Say::new()
         .text("half")
         .tool_call("c", "write_file", &json!({"path": "a", "content": "x"}))

@@ -8,31 +8,35 @@ use dcode::provider::{Dial, HttpModel, ProviderErrorKind, RetryPolicy, StreamEve
 use super::server::{Answer, Ending, Server};
 use super::{ask, ask_with, request};
 
-/// A short reply with a call, as bytes.
-fn reply(wire: Wire) -> Vec<u8> {
+/// A short reply with a call of `tool`, as bytes; without a call when `tool` is empty.
+pub fn reply(wire: Wire, tool: &str) -> Vec<u8> {
     let events: &[&str] = match wire {
         Wire::Chat => &[
             r#"{"choices":[{"index":0,"delta":{"content":"é"}}]}"#,
-            r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"rm","arguments":"{}"}}]}}]}"#,
+            r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"TOOL","arguments":"{}"}}]}}]}"#,
             r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#,
             "[DONE]",
         ],
         Wire::Responses => &[
             r#"{"type":"response.created","response":{}}"#,
             r#"{"type":"response.output_text.delta","output_index":0,"delta":"é"}"#,
-            r#"{"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","call_id":"c","name":"rm","arguments":"{}"}}"#,
+            r#"{"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","call_id":"c","name":"TOOL","arguments":"{}"}}"#,
             r#"{"type":"response.completed","response":{"status":"completed"}}"#,
         ],
         Wire::Messages => &[
             r#"{"type":"message_start","message":{}}"#,
             r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"é"}}"#,
-            r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"c","name":"rm","input":{}}}"#,
+            r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"c","name":"TOOL","input":{}}}"#,
             r#"{"type":"content_block_stop","index":1}"#,
             r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#,
             r#"{"type":"message_stop"}"#,
         ],
     };
-    let events = events.iter().map(|event| format!("data: {event}\n\n"));
+    let is_of_call = |event: &str| event.contains("TOOL") || event.contains("content_block_stop");
+    let events = events
+        .iter()
+        .filter(|event| !tool.is_empty() || !is_of_call(event));
+    let events = events.map(|event| format!("data: {}\n\n", event.replace("TOOL", tool)));
     events.collect::<String>().into_bytes()
 }
 
@@ -49,7 +53,7 @@ fn dial(server: &Server, wire: Wire) -> Dial {
 #[tokio::test]
 async fn cut_after_any_byte() {
     for wire in WIRES {
-        let whole = reply(wire);
+        let whole = reply(wire, "rm");
         let mut complete = 0;
         for ending in [Ending::Cut, Ending::Complete] {
             let answers = (0..=whole.len()).map(|length| Answer::stream(&[&whole[..length]]).ending(ending));
@@ -113,7 +117,7 @@ async fn junk_is_a_sentence() {
 #[tokio::test]
 async fn a_slow_drip_is_no_silence() {
     for wire in WIRES {
-        let whole = reply(wire);
+        let whole = reply(wire, "rm");
         let mut chunks: Vec<Vec<u8>> = Vec::new();
         for piece in whole.chunks(40) {
             chunks.push(piece.to_vec());
@@ -139,7 +143,7 @@ async fn a_slow_drip_is_no_silence() {
 #[tokio::test]
 async fn a_reset_is_tried_again() {
     for wire in WIRES {
-        let mut server = Server::start(vec![Answer::reset(), Answer::stream(&[reply(wire)])]).await;
+        let mut server = Server::start(vec![Answer::reset(), Answer::stream(&[reply(wire, "rm")])]).await;
         let patient = Dial {
             retry: RetryPolicy {
                 retries: 1,

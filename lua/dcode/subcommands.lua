@@ -311,6 +311,13 @@ local TABLE = {
       return require('dcode.review.comment').on()
     end,
   },
+  timeline = {
+    usage = 'timeline',
+    fits = none,
+    run = function()
+      return require('dcode.ui.timeline').open()
+    end,
+  },
   undo = {
     usage = 'undo [N]',
     fits = function(words)

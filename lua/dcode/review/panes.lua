@@ -96,7 +96,7 @@ end
 local function gutter(panes)
   local textoff = panes[1].textoff
   for _, p in ipairs(panes) do
-    if p.textoff ~= textoff or p.leftcol > 0 then
+    if p.textoff ~= textoff then
       return nil
     end
   end

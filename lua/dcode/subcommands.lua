@@ -143,6 +143,12 @@ local function show_explanation(tool, rest, e)
   put(e.decision, hl[e.decision])
   put('')
   put(('%s  (layer: %s)'):format(e.rule or '', e.layer or '?'))
+  if e.validator then
+    put('The validator judges it first: ' .. e.validator, 'DcodeHint')
+  end
+  if e.reviewed then
+    put('In the mode auto a model reviews it before you are asked.', 'DcodeHint')
+  end
   if e.pattern then
     put('An answer would be remembered as:  ' .. e.pattern, 'DcodeHint')
   end

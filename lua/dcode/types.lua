@@ -120,6 +120,9 @@
 ---@field decision 'allow'|'ask'|'deny'
 ---@field rule string
 ---@field layer string
+---@field reason? string
+---@field validator? string why the validator judges it first
+---@field reviewed? boolean whether a model answers for the person, in the mode auto
 ---@field pattern? string
 ---@field commands? { text: string, class: string, decision: string }[]
 

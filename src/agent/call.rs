@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::core::Core;
 use crate::agent::{plan, step};
 use crate::host::scope::Scope;
+use crate::permission::mode::Mode;
 use crate::protocol::event::Event;
 use crate::protocol::ids::{CallId, TicketId};
 use crate::protocol::message::ToolCall;
@@ -108,6 +109,13 @@ fn explanation(core: &Core, name: &str, args: &Value) -> Result<Value, ToolError
         "layer": verdict.layer,
         "reason": verdict.reason,
     });
+    // Who is asked before the person, or instead.
+    if let Some(why) = verdict.grave.filter(|_| core.dispatcher.panel.validates()) {
+        explanation["validator"] = why.into();
+    }
+    if verdict.reviewable && core.gate.mode() == Mode::Auto {
+        explanation["reviewed"] = true.into();
+    }
     if let Some(pattern) = verdict.pattern {
         explanation["pattern"] = pattern.into();
     }

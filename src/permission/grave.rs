@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::permission::decision::Decision;
 use crate::permission::ground::{Ground, Target};
-use crate::permission::named::{Named, Naming};
+use crate::permission::named::Naming;
+use crate::permission::named_path::Named;
 use crate::permission::secret::Secrets;
 use crate::permission::shell_places::changes_files;
 use crate::permission::tier;

@@ -3,7 +3,8 @@
 
 use crate::config::layer::Sourced;
 use crate::permission::finding::Finding;
-use crate::permission::named::{Named, Naming};
+use crate::permission::named::Naming;
+use crate::permission::named_path::Named;
 use crate::shell::command::{Redirect, RedirectKind, SimpleCommand, Word, WordKind};
 
 const TIER: &str = "tier";

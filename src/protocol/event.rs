@@ -188,7 +188,7 @@ pub enum Event {
     Explained {
         /// Which.
         ticket: TicketId,
-        /// `{decision, rule, layer, pattern, commands}`, or `{error}`.
+        /// `{decision, rule, layer, reason, pattern, commands, validator, reviewed}`, or `{error}`.
         explanation: Value,
     },
     /// The answer to [`crate::protocol::op::Op::Permissions`].

@@ -133,7 +133,7 @@ fn spelled(word: &str, how: u8) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn what_stands_around_a_command_never_loosens(

@@ -51,6 +51,7 @@ local function nothing() end
 on.session_started = nothing
 on.call_finished = nothing
 on.explained = nothing
+on.git_answered = nothing
 on.usage = nothing
 
 function on.turn_started(ev)

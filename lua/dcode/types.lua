@@ -27,6 +27,8 @@
 ---| 'call'
 ---| 'cancel_call'
 ---| 'explain'
+---| 'look_at_git'
+---| 'blame'
 ---| 'reply'
 ---| 'undo'
 ---| 'redo'
@@ -61,6 +63,7 @@
 ---| 'notice'
 ---| 'call_finished'
 ---| 'explained'
+---| 'git_answered'
 ---| 'restored'
 ---| 'stopped'
 

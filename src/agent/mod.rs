@@ -11,7 +11,8 @@
 pub mod call;
 pub mod context;
 pub mod core;
-pub mod history;
+pub mod git;
+mod history;
 pub mod loop_guard;
 pub mod queue;
 pub mod requests;

@@ -127,7 +127,7 @@ fn start(lua: &Lua, args: Table) -> mlua::Result<MultiValue> {
     }
 }
 
-/// Sends an op. A prompt, a call and an explanation get their number here, and it is the answer.
+/// Sends an op. A prompt and what has a ticket get their number here, and it is the answer.
 fn submit(mut op: Json) -> Result<Json, String> {
     let agent = app::agent()?;
     let mut answer = json!(true);
@@ -136,7 +136,7 @@ fn submit(mut op: Json) -> Result<Json, String> {
             answer = json!(agent.next_turn());
             op["turn"] = answer.clone();
         }
-        Some("call" | "explain") => {
+        Some("call" | "explain" | "look_at_git" | "blame") => {
             answer = json!(agent.next_ticket());
             op["ticket"] = answer.clone();
         }

@@ -62,6 +62,8 @@ fn ops() {
         Call,
         CancelCall,
         Explain,
+        LookAtGit,
+        Blame,
         Reply,
         Undo,
         Redo,
@@ -107,6 +109,12 @@ fn ops() {
             ticket,
             tool: "ls".into(),
             args,
+        },
+        Op::LookAtGit { ticket },
+        Op::Blame {
+            ticket,
+            path: path.into(),
+            text: Some("x\n".into()),
         },
         Op::Reply {
             request: RequestId(1),
@@ -362,6 +370,10 @@ fn of_the_rest() -> Vec<Event> {
             ticket,
             explanation: json!({"decision": "ask"}),
         },
+        Event::GitAnswered {
+            ticket,
+            answer: json!({"branch": "main"}),
+        },
         Event::Restored {
             ok: true,
             message: "m".into(),
@@ -395,6 +407,7 @@ fn events() {
         Notice,
         CallFinished,
         Explained,
+        GitAnswered,
         Restored,
         Stopped,
     });

@@ -1,17 +1,19 @@
 //! What a person sees of the repository: the blame beside a file, and the facts in the status line.
 
 use std::path::Path;
-use std::process::Command;
+
+use tokio::process::Command;
 
 use crate::neovims::on_each_neovim;
 use crate::setup::Setup;
 
-fn git(project: &Path, arguments: &[&str]) {
+async fn git(project: &Path, arguments: &[&str]) {
     let status = Command::new("git")
         .current_dir(project)
         .args(["-c", "user.name=Ann", "-c", "user.email=ann@example.invalid"])
         .args(arguments)
         .status()
+        .await
         .expect("git runs");
     assert!(status.success(), "git {arguments:?}");
 }
@@ -25,9 +27,9 @@ async fn blame_and_facts() {
             .open("a.txt")
             .start(neovim)
             .await;
-        git(&nvim.project(), &["init", "-q", "-b", "trunk"]);
-        git(&nvim.project(), &["add", "."]);
-        git(&nvim.project(), &["commit", "-q", "-m", "the first words"]);
+        git(&nvim.project(), &["init", "-q", "-b", "trunk"]).await;
+        git(&nvim.project(), &["add", "."]).await;
+        git(&nvim.project(), &["commit", "-q", "-m", "the first words"]).await;
         nvim.input("2Gcctyped<Esc>").await;
         nvim.input(":Dcode blame<CR>").await;
         let screen = nvim.wait_for("not committed").await;
@@ -47,7 +49,7 @@ async fn blame_and_facts() {
         nvim.command("write").await;
         nvim.wait_for_lua("require('dcode.status').get() == 'dcode: idle, trunk ~1'")
             .await;
-        git(&nvim.project(), &["commit", "-qam", "second"]);
+        git(&nvim.project(), &["commit", "-qam", "second"]).await;
         nvim.wait_for_lua("require('dcode.status').get() == 'dcode: idle, trunk'")
             .await;
     })

@@ -148,7 +148,7 @@ fn write_commit(
     put("deleteall\n".into());
     for (path, lines) in files {
         let mut text = lines.join("\n");
-        if !text.is_empty() && mark % 7 != 0 {
+        if !text.is_empty() && !mark.is_multiple_of(7) {
             text.push('\n');
         }
         put(format!(

@@ -52,6 +52,7 @@ on.session_started = nothing
 on.call_finished = nothing
 on.explained = nothing
 on.permissions = nothing
+on.git_answered = nothing
 on.usage = nothing
 
 function on.turn_started(ev)

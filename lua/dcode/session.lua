@@ -36,6 +36,9 @@ M.tickets = {}
 ---@type table|nil flags of the command line; set before the start
 M.flags = nil
 
+--- Events that answer a ticket.
+M.ANSWERS = { call_finished = true, explained = true, permissions = true, git_answered = true }
+
 --- What to do where no model is configured.
 M.MODEL_HINT = 'Set DEEPSEEK_API_KEY, ANTHROPIC_API_KEY or OPENAI_API_KEY, '
   .. 'or choose one with :Dcode model.'
@@ -78,6 +81,9 @@ function M.ensure()
   require('dcode.exit').watch()
   require('dcode.ui.prompts').watch_keys()
   require('dcode.review').watch()
+  if not M.flags then
+    require('dcode.git').watch()
+  end
   for _, notice in ipairs(info.notices or {}) do
     require('dcode.events').dispatch(vim.tbl_extend('keep', { type = 'notice' }, notice))
   end
@@ -191,7 +197,7 @@ function M.follow(ev)
     s.usage = ev
   elseif ev.type == 'stopped' then
     s.stopped = ev.reason
-  elseif ev.type == 'call_finished' or ev.type == 'explained' or ev.type == 'permissions' then
+  elseif M.ANSWERS[ev.type] then
     local callback = M.tickets[ev.ticket]
     M.tickets[ev.ticket] = nil
     if callback then

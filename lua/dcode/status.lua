@@ -62,6 +62,11 @@ function M.update()
     if w.hunks > 0 then
       parts[#parts + 1] = require('dcode.ui.text').count(w.hunks, 'hunk')
     end
+    local git = require('dcode.git').words()
+    if git ~= '' then
+      -- A status line takes `%` for an item, and a branch may be called anything.
+      parts[#parts + 1] = (git:gsub('%%', '%%%%'))
+    end
   end
   local before = cached
   cached = #parts > 0 and 'dcode: ' .. table.concat(parts, ', ') or ''

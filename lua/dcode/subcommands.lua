@@ -342,6 +342,13 @@ local TABLE = {
       return true
     end,
   },
+  blame = {
+    usage = 'blame',
+    fits = none,
+    run = function()
+      return require('dcode.ui.blame').open()
+    end,
+  },
   config = { usage = 'config', fits = none, run = run_config },
   explain = {
     usage = 'explain TOOL ARGUMENT',

@@ -33,6 +33,8 @@
 ---| 'call'
 ---| 'cancel_call'
 ---| 'explain'
+---| 'look_at_git'
+---| 'blame'
 ---| 'reply'
 ---| 'undo'
 ---| 'redo'
@@ -68,6 +70,7 @@
 ---| 'notice'
 ---| 'call_finished'
 ---| 'explained'
+---| 'git_answered'
 ---| 'restored'
 ---| 'stopped'
 

@@ -12,7 +12,8 @@
 pub mod call;
 pub mod context;
 pub mod core;
-pub mod history;
+pub mod git;
+mod history;
 pub mod loop_guard;
 mod models;
 pub mod plan;

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 use crate::agent::call::{self, LuaCall};
 use crate::agent::context;
 use crate::agent::core::Core;
+use crate::agent::git;
 use crate::agent::setup::Blueprint;
 use crate::agent::turn::{self, Ended, Prompt};
 use crate::agent::undo;
@@ -151,6 +152,14 @@ impl Session {
                 self.beside.spawn(call::explain(core, ticket, tool, args));
             }
             Op::Permissions { ticket, revoke } => self.permissions(ticket, revoke.as_ref()),
+            Op::LookAtGit { ticket } => {
+                let (core, stop) = (Arc::clone(&self.core), self.root.child_token());
+                self.beside.spawn(git::look(core, ticket, stop));
+            }
+            Op::Blame { ticket, path, text } => {
+                let (core, stop) = (Arc::clone(&self.core), self.root.child_token());
+                self.beside.spawn(git::blame_file(core, ticket, path, text, stop));
+            }
             // A second answer, or one that comes too late, has nobody to go to.
             Op::Reply { request, reply } => drop(self.core.requests.resolve(request, reply)),
             Op::Undo { steps } => {

@@ -153,7 +153,7 @@ fn start(lua: &Lua, args: Table) -> mlua::Result<MultiValue> {
     }
 }
 
-/// Sends an op. What is answered by an event of its own gets its number here, and it is the answer.
+/// Sends an op. A prompt and what has a ticket get their number here, and it is the answer.
 fn submit(mut op: Json) -> Result<Json, String> {
     let agent = app::agent()?;
     let mut answer = json!(true);
@@ -162,7 +162,7 @@ fn submit(mut op: Json) -> Result<Json, String> {
             answer = json!(agent.next_turn());
             op["turn"] = answer.clone();
         }
-        Some("call" | "explain" | "permissions") => {
+        Some("call" | "explain" | "permissions" | "look_at_git" | "blame") => {
             answer = json!(agent.next_ticket());
             op["ticket"] = answer.clone();
         }

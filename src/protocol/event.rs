@@ -201,6 +201,14 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
+    /// The answer to a look at the repository, or to a blame.
+    GitAnswered {
+        /// Which.
+        ticket: TicketId,
+        /// `{root, git_dir, branch, head, ahead, behind, dirty}`, empty where there is no repository; or
+        /// `{runs}`, or `{error}`.
+        answer: Value,
+    },
     /// Undo or redo is done, or refused.
     Restored {
         /// Whether files were put back.

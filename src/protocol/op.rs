@@ -60,6 +60,21 @@ pub enum Op {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         revoke: Option<Grant>,
     },
+    /// Look at the repository of the working directory.
+    LookAtGit {
+        /// Comes back in [`crate::protocol::event::Event::GitAnswered`].
+        ticket: TicketId,
+    },
+    /// Say which commit each line of a file comes from.
+    Blame {
+        /// Comes back in [`crate::protocol::event::Event::GitAnswered`].
+        ticket: TicketId,
+        /// The file, absolute.
+        path: PathBuf,
+        /// The unsaved text of its buffer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
     /// Answer a request. A second answer is ignored.
     Reply {
         /// Which request.

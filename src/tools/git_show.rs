@@ -19,7 +19,7 @@ use crate::vcs::report::{Form, Visible, report};
 use crate::vcs::similarity::is_binary;
 use crate::vcs::store::Store;
 use crate::vcs::tree::{entries, mode};
-use crate::vcs::worktree::Differences;
+use crate::vcs::worktree::{Differences, index_entry};
 use crate::vcs::{nearby, open, quote, refs, renames};
 
 /// Lines of context.
@@ -277,7 +277,7 @@ impl Show<'_> {
                 .git()
                 .index()
                 .map_err(|error| VcsError::Index(error.message().to_owned()))?;
-            let entry = index.get_path(nearby::as_path(path), 0);
+            let entry = index_entry(&index, path);
             (entry.map(|entry| (entry.mode, entry.id)), "the index")
         } else {
             let tree = refs::tree(store, name)?;

@@ -7,6 +7,8 @@ use git2::{ErrorCode, Repository, RepositoryOpenFlags};
 
 use crate::vcs::error::VcsError;
 use crate::vcs::store::Store;
+use crate::vcs::tree::mode;
+use crate::vcs::worktree::index_entry;
 
 /// Handles that are kept; each holds the objects that were looked at last.
 const KEPT: usize = 2;
@@ -100,10 +102,9 @@ pub fn is_submodule(folder: &Path) -> bool {
     let Some(inside) = parent.strip_prefix(&root).ok().map(|below| below.join(name)) else {
         return false;
     };
+    use std::os::unix::ffi::OsStrExt;
     repository.index().is_ok_and(|index| {
-        index
-            .get_path(&inside, 0)
-            .is_some_and(|entry| entry.mode == 0o160_000)
+        index_entry(&index, inside.as_os_str().as_bytes()).is_some_and(|entry| entry.mode == mode::SUBMODULE)
     })
 }
 

@@ -162,7 +162,10 @@ pub fn write(store: &Store, change: &Change, context: u32, out: &mut String) -> 
         (Some(old), Some(new)) if old.mode == new.mode => format!(" {:06o}", new.mode),
         _ => String::new(),
     };
-    let _ = writeln!(out, "index {}..{}{mode}", short(old), short(new));
+    // A submodule with changes of its own may have the same commit.
+    if old.map(|file| file.id) != new.map(|file| file.id) {
+        let _ = writeln!(out, "index {}..{}{mode}", short(old), short(new));
+    }
     let binary = Counts {
         binary: true,
         ..Counts::default()
@@ -237,7 +240,8 @@ fn lines(patch: &Patch<'_>, out: &mut String) -> Result<Counts, VcsError> {
     let mut counts = Counts::default();
     for hunk in 0..patch.num_hunks() {
         let (header, size) = patch.hunk(hunk)?;
-        push(header.header(), out);
+        // A title that was cut ends with its last word.
+        push(header.header().trim_ascii_end(), out);
         for at in 0..size {
             let line = patch.line_in_hunk(hunk, at)?;
             match line.origin_value() {

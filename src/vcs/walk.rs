@@ -19,6 +19,8 @@ const EXCLUDED: u8 = 2;
 const QUEUED: u8 = 4;
 /// It changes nothing at the path.
 const SAME: u8 = 8;
+/// It was named as an end: excluded, and yet a parent to compare with.
+const END: u8 = 16;
 
 /// What to walk over.
 pub struct Query<'a> {
@@ -64,9 +66,12 @@ impl<'a> Walk<'a> {
             wanted: 0,
             limited: None,
         };
-        for (ids, flag) in [(&query.tips, 0), (&query.excluded, EXCLUDED)] {
+        for (ids, flag) in [(&query.excluded, EXCLUDED), (&query.tips, 0)] {
             for id in ids {
                 let ix = store.history().borrow_mut().number(*id);
+                if flag == EXCLUDED {
+                    walk.set(ix, END);
+                }
                 walk.reach(ix, flag)?;
             }
         }
@@ -199,7 +204,7 @@ impl<'a> Walk<'a> {
         let node = history.borrow_mut().load(store, ix)?;
         let (mut relevant, mut relevant_change, mut any_change) = (false, false, false);
         for (at, parent) in parents.iter().enumerate() {
-            let excluded = self.flag(*parent) & EXCLUDED != 0;
+            let excluded = self.flag(*parent) & (EXCLUDED | END) == EXCLUDED;
             relevant |= !excluded;
             let same = if at == 0 && trails.surely_same(&history.borrow(), ix, *parent) {
                 true

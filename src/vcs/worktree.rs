@@ -136,6 +136,11 @@ fn index_error(error: &git2::Error) -> VcsError {
     VcsError::Index(error.message().to_owned())
 }
 
+/// The entry of a path in the index, without a conflict. git2's own look-up panics at some paths.
+pub fn index_entry(index: &git2::Index, path: &[u8]) -> Option<IndexEntry> {
+    index.iter().find(|entry| entry.path == path && stage(entry) == 0)
+}
+
 /// Whether `path` is `at` or lies below it.
 pub fn is_at_or_below(path: &[u8], at: &[u8]) -> bool {
     match path.strip_prefix(at) {

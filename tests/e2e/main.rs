@@ -38,6 +38,8 @@ mod cli;
 mod demo;
 // Faults of the callers and of the model.
 mod faults;
+// What a person sees of the repository: blame, status line.
+mod git;
 // Edits that come while the editor cannot be edited.
 mod held;
 // Golden screens of everything that the person sees.

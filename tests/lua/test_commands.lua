@@ -25,6 +25,8 @@ function M.a_subcommand_only_when_all_that_follows_fits(t)
     ['undo 2'] = 'command undo 2',
     ['undo the last change'] = 'prompt undo the last change',
     ['config'] = 'command config',
+    ['blame'] = 'command blame',
+    ['blame the compiler'] = 'prompt blame the compiler',
     ['explain bash git push --force'] = 'command explain bash git push --force',
     ['explain execute ls'] = 'command explain execute ls',
     ['explain this function'] = 'prompt explain this function',

@@ -46,7 +46,7 @@ function M.new()
     if op.type == 'prompt' then
       turn = turn + 1
       value = turn
-    elseif op.type == 'call' or op.type == 'explain' or op.type == 'permissions' then
+    elseif vim.tbl_contains({ 'call', 'explain', 'permissions', 'blame' }, op.type) then
       ticket = ticket + 1
       value = ticket
     end

@@ -66,6 +66,8 @@ fn ops() {
         CancelCall,
         Explain,
         Permissions,
+        LookAtGit,
+        Blame,
         Reply,
         Undo,
         Redo,
@@ -116,6 +118,12 @@ fn ops() {
         Op::Permissions {
             ticket,
             revoke: Some(grant()),
+        },
+        Op::LookAtGit { ticket },
+        Op::Blame {
+            ticket,
+            path: path.into(),
+            text: Some("x\n".into()),
         },
         Op::Reply {
             request: RequestId(1),
@@ -425,6 +433,10 @@ fn of_the_rest() -> Vec<Event> {
             grants: vec![grant()],
             problem: Some("p".into()),
         },
+        Event::GitAnswered {
+            ticket,
+            answer: json!({"branch": "main"}),
+        },
         Event::Restored {
             ok: true,
             message: "m".into(),
@@ -462,6 +474,7 @@ fn events() {
         CallFinished,
         Explained,
         Permissions,
+        GitAnswered,
         Restored,
         Stopped,
     });

@@ -9,6 +9,7 @@ local cached = ''
 ---@field since? number `vim.uv.now()` when it began
 ---@field queued integer
 ---@field hunks integer
+---@field background? integer commands that run on
 
 ---@return integer
 local function pending_hunks()
@@ -31,7 +32,7 @@ function M.words()
     return { kind = 'off', text = 'not started', queued = 0, hunks = 0 }
   end
   local asked = require('dcode.ui.prompts').title()
-  local out = { queued = s.queued, hunks = hunks }
+  local out = { queued = s.queued, hunks = hunks, background = #(s.background or {}) }
   if asked then
     out.kind, out.text = 'asks', asked
   elseif s.running and s.activity then
@@ -54,6 +55,9 @@ function M.update()
     end
     if w.hunks > 0 then
       parts[#parts + 1] = require('dcode.ui.text').count(w.hunks, 'hunk')
+    end
+    if (w.background or 0) > 0 then
+      parts[#parts + 1] = w.background .. ' in background'
     end
   end
   local before = cached

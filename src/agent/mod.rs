@@ -16,6 +16,7 @@ pub mod loop_guard;
 pub mod queue;
 pub mod requests;
 pub mod runtime;
+pub mod sandbox;
 pub mod session;
 pub mod session_log;
 pub mod setup;

@@ -15,6 +15,7 @@ use crate::agent::core::Core;
 use crate::agent::history::History;
 use crate::agent::queue::EventQueue;
 use crate::agent::requests::Requests;
+use crate::agent::sandbox;
 use crate::agent::session_log::SessionLog;
 use crate::agent::status::StatusBoard;
 use crate::backend::local::LocalBackend;
@@ -27,10 +28,11 @@ use crate::journal::Record;
 use crate::offload::OffloadDir;
 use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
-use crate::protocol::event::{Event, Level, Notice, Usage};
+use crate::protocol::event::{BackgroundCommand, Event, Level, Notice, Usage};
 use crate::protocol::ids::SessionId;
 use crate::provider::{self, Provider, ProviderError, ProviderRow, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
+use crate::shell::background::{Background, OnChange};
 use crate::shell::env::Shell;
 use crate::shell::watchdog::Watchdog;
 use crate::snapshot::{SnapshotDirs, SnapshotStore};
@@ -196,6 +198,14 @@ impl Blueprint {
         let human: Arc<dyn Human> = requests.clone();
         let tmp = config.artifacts_dir.clone().unwrap_or_else(std::env::temp_dir);
         let offload = Arc::new(OffloadDir::new(&tmp, &session.0));
+        let top = self.project.clone().unwrap_or_else(|| self.start.cwd.clone());
+        let found = sandbox::find(
+            &config,
+            &self.start.home,
+            &self.start.cwd,
+            self.project.as_deref(),
+            vec![offload.path()],
+        );
         let gate = Arc::new(Gate::new(GateSetup {
             cwd: self.start.cwd.clone(),
             home: Some(self.start.home.clone()),
@@ -204,6 +214,7 @@ impl Blueprint {
             protected: vec![self.start.home.join(".deepagents/.state")],
             readable: vec![offload.path()],
             only_listed: self.start.headless,
+            sandboxed: matches!(found, Some(Ok(_))),
         }));
         // Outside any project the snapshots lie with our state, never in the home folder itself.
         let nowhere = self.start.state_dir.join("no-project");
@@ -220,12 +231,15 @@ impl Blueprint {
         let shell = self.shell();
         let system = context::system_prompt(&self.start.cwd, &shell.name());
         let timeout = Duration::from_millis(config.bash.timeout_ms);
+        let background = Background::new(Arc::clone(&self.watchdog), root, self.background_sink());
         let bash = Bash::new(
             shell,
             Arc::clone(&self.watchdog),
             self.secret_variables(),
             timeout,
-        );
+        )
+        .with_background(background)
+        .within(sandbox::enclosure(found, &config, &gate, top));
         let mut registry = builtin::registry(Services {
             backend: backend.clone(),
             editor: Arc::clone(&editor),
@@ -299,6 +313,19 @@ impl Blueprint {
             );
             events.push(Event::HunksChanged {
                 paths: vec![change.path.to_owned()],
+            });
+        })
+    }
+
+    fn background_sink(&self) -> OnChange {
+        let events = Arc::clone(&self.events);
+        Arc::new(move |running| {
+            let commands = running.into_iter().map(|running| BackgroundCommand {
+                handle: running.handle,
+                command: running.line,
+            });
+            events.push(Event::BackgroundChanged {
+                commands: commands.collect(),
             });
         })
     }

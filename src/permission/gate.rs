@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::config::model::Config;
+use crate::permission::access::Access;
 use crate::permission::decision::{Decision, Verdict};
 use crate::permission::explain;
 use crate::permission::facts::Facts;
@@ -13,6 +14,7 @@ use crate::permission::judge::{Item, Judge, Shown};
 use crate::permission::memory::{Memory, MemoryError};
 use crate::permission::mode::{self, Mode};
 use crate::protocol::request::{Choice, CommandVerdict};
+use crate::protocol::tool::ToolClass;
 
 /// What a gate is made from.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +33,8 @@ pub struct GateSetup {
     pub readable: Vec<PathBuf>,
     /// Whether bash runs only what a list allows: the command line is so, where nobody watches.
     pub only_listed: bool,
+    /// Whether commands run in a sandbox.
+    pub sandboxed: bool,
 }
 
 /// Says whether calls may run. One for each root session; shared by its children.
@@ -74,6 +78,7 @@ impl Gate {
                 &setup.config,
                 setup.readable,
                 setup.only_listed,
+                setup.sandboxed,
             )),
             memory: Memory::default(),
             user_file: setup.user_file,
@@ -134,6 +139,20 @@ impl Gate {
                 Ok(())
             }
         }
+    }
+
+    /// Whether a line runs although neither the person, nor an answer, a rule or a list allowed it: by what it is
+    /// alone. In a sandbox such a line has no network.
+    pub fn runs_unasked(&self, line: &str) -> bool {
+        let access = [Access::Run(line.to_owned())];
+        let facts = Facts {
+            tool: "bash",
+            class: ToolClass::Execute,
+            access: &access,
+        };
+        let by_itself =
+            |item: &Item| item.finding.decision == Decision::Allow && item.finding.layer == "tier";
+        self.mode() != Mode::Yolo && self.settled(&facts).iter().all(by_itself)
     }
 
     /// The mode.

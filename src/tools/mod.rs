@@ -8,6 +8,8 @@
 pub mod apply_patch;
 pub mod args;
 pub mod bash;
+mod bash_answer;
+pub mod bash_walls;
 pub mod builtin;
 pub mod delete;
 pub mod dispatch;

@@ -1,7 +1,7 @@
 //! Ops and events as JSON: what Lua writes and reads.
 
 use dcode::protocol::change::{BufferEdits, BufferText, EditBatch, LineEdit, Origin};
-use dcode::protocol::event::{Level, Notice, RequestEnd, Usage};
+use dcode::protocol::event::{BackgroundCommand, Level, Notice, RequestEnd, Usage};
 use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
 use dcode::protocol::op::{Op, PromptContext, Selection};
 use dcode::protocol::request::{Approval, CommandVerdict, Question, QuestionOption, UnsavedBuffer};
@@ -319,6 +319,12 @@ fn of_requests() -> Vec<Event> {
         Event::TodoUpdated {
             items: vec![json!({"subject": "s"})],
         },
+        Event::BackgroundChanged {
+            commands: vec![BackgroundCommand {
+                handle: "job-1".into(),
+                command: "make watch".into(),
+            }],
+        },
     ]);
     events.extend(requests().map(|request| Event::Request {
         id: RequestId(1),
@@ -386,6 +392,7 @@ fn events() {
         ToolFinished,
         FilesChanged,
         TodoUpdated,
+        BackgroundChanged,
         Request,
         RequestClosed,
         HunksChanged,

@@ -139,7 +139,10 @@ async fn the_project_is_writable_and_nothing_else() {
         assert_ne!(out.exit, Exit::Code(0), "{line}");
     }
     // Its own /tmp, which lasts from one command to the next.
-    let line = format!("echo x > /tmp/dcode-sandbox-x; echo z > {}/z", place.home.display());
+    let line = format!(
+        "echo x > /tmp/dcode-sandbox-x; echo z > {}/z",
+        place.home.display()
+    );
     let out = within(&sandbox, &place, open(), &line).await;
     assert_eq!(out.exit, Exit::Code(0), "{}", out.output);
     assert!(!Path::new("/tmp/dcode-sandbox-x").exists() && !place.home.join("z").exists());
@@ -303,7 +306,6 @@ fn within_walls_ordinary_commands_run_unasked_and_dangerous_ones_do_not() {
         "cat .env",
         "make; rm -rf src",
         "ls \"unclosed",
-        
         "git -C src status; rm x",
     ] {
         assert_eq!(decide(&gate, line, false), Decision::Ask, "{line}");

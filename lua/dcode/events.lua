@@ -102,6 +102,10 @@ function on.todo_updated(ev)
   transcript().todo(ev)
 end
 
+function on.background_changed(ev)
+  require('dcode.session').state.background = ev.commands
+end
+
 function on.files_changed(ev)
   require('dcode.buffers').changed(ev.paths)
   M.fire('FilesChanged', { paths = ev.paths })

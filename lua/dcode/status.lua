@@ -10,6 +10,7 @@ local cached = ''
 ---@field till? number `vim.uv.now()` when it goes on by itself
 ---@field queued integer
 ---@field hunks integer
+---@field background? integer commands that run on
 
 ---@return integer
 local function pending_hunks()
@@ -32,7 +33,7 @@ function M.words()
     return { kind = 'off', text = 'not started', queued = 0, hunks = 0 }
   end
   local asked = require('dcode.ui.prompts').title()
-  local out = { queued = s.queued, hunks = hunks }
+  local out = { queued = s.queued, hunks = hunks, background = #(s.background or {}) }
   if asked then
     out.kind, out.text = 'asks', asked
   elseif s.running and s.activity and s.activity.till then
@@ -66,6 +67,9 @@ function M.update()
     if git ~= '' then
       -- A status line takes `%` for an item, and a branch may be called anything.
       parts[#parts + 1] = (git:gsub('%%', '%%%%'))
+    end
+    if (w.background or 0) > 0 then
+      parts[#parts + 1] = w.background .. ' in background'
     end
   end
   local before = cached

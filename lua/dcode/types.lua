@@ -61,6 +61,7 @@
 ---| 'tool_finished'
 ---| 'files_changed'
 ---| 'todo_updated'
+---| 'background_changed'
 ---| 'request'
 ---| 'request_closed'
 ---| 'hunks_changed'

@@ -21,6 +21,7 @@ pub mod queue;
 pub mod recovered;
 pub mod requests;
 pub mod runtime;
+pub mod sandbox;
 pub mod session;
 pub mod session_log;
 pub mod setup;

@@ -16,6 +16,7 @@ use crate::agent::history::History;
 use crate::agent::queue::EventQueue;
 use crate::agent::recovered;
 use crate::agent::requests::Requests;
+use crate::agent::sandbox;
 use crate::agent::session_log::SessionLog;
 use crate::agent::status::StatusBoard;
 use crate::backend::Backend;
@@ -33,10 +34,11 @@ use crate::judges::panel::Panel;
 use crate::offload::OffloadDir;
 use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
-use crate::protocol::event::{Event, Level, Notice, Usage};
+use crate::protocol::event::{BackgroundCommand, Event, Level, Notice, Usage};
 use crate::protocol::ids::SessionId;
 use crate::provider::{self, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
+use crate::shell::background::{Background, OnChange};
 use crate::shell::env::Shell;
 use crate::shell::watchdog::Watchdog;
 use crate::snapshot::{SnapshotDirs, SnapshotStore};
@@ -190,6 +192,14 @@ impl Blueprint {
         let editor: Arc<dyn Editor> = requests.clone();
         let human: Arc<dyn Human> = requests.clone();
         let offload = Arc::new(self.offload(&session));
+        let top = self.project.clone().unwrap_or_else(|| self.start.cwd.clone());
+        let found = sandbox::find(
+            &config,
+            &self.start.home,
+            &self.start.cwd,
+            self.project.as_deref(),
+            vec![offload.path().to_owned()],
+        );
         let gate = Arc::new(Gate::new(GateSetup {
             cwd: self.start.cwd.clone(),
             home: Some(self.start.home.clone()),
@@ -198,6 +208,7 @@ impl Blueprint {
             protected: vec![self.start.home.join(".deepagents/.state")],
             readable: vec![offload.path().to_owned()],
             only_listed: self.start.headless,
+            sandboxed: matches!(found, Some(Ok(_))),
         }));
         // Outside any project the snapshots lie with our state, never in the home folder itself.
         let nowhere = self.start.state_dir.join("no-project");
@@ -215,12 +226,15 @@ impl Blueprint {
         let shell = self.shell();
         let system = context::system_prompt(&self.start.cwd, &shell.name());
         let timeout = Duration::from_millis(config.bash.timeout_ms);
+        let background = Background::new(Arc::clone(&self.watchdog), root, self.background_sink());
         let bash = Bash::new(
             shell,
             Arc::clone(&self.watchdog),
             self.secret_variables(),
             timeout,
-        );
+        )
+        .with_background(background)
+        .within(sandbox::enclosure(found, &config, &gate, top));
         let mut registry = builtin::registry(Services {
             backend: backend.clone(),
             editor: Arc::clone(&editor),
@@ -349,6 +363,19 @@ impl Blueprint {
             );
             events.push(Event::HunksChanged {
                 paths: vec![change.path.to_owned()],
+            });
+        })
+    }
+
+    fn background_sink(&self) -> OnChange {
+        let events = Arc::clone(&self.events);
+        Arc::new(move |running| {
+            let commands = running.into_iter().map(|running| BackgroundCommand {
+                handle: running.handle,
+                command: running.line,
+            });
+            events.push(Event::BackgroundChanged {
+                commands: commands.collect(),
             });
         })
     }

@@ -137,6 +137,8 @@ pub const KEYS: &[Key] = &[
     key("allow_fs_tools", Kind::Names, "The file tools that exist; without it all."),
     key("shell_allow_list", Kind::Names, "Commands that run unasked: names, prefixes, `recommended` or `all`."),
     key("sandbox", Kind::OneOf(&["auto", "bwrap", "off"]), "Whether bash runs in a sandbox."),
+    key("sandbox_auto_allow", Kind::Flag, "Commands that cannot leave the sandbox run unasked."),
+    key("sandbox_read", Kind::Paths, "Folders of the home that commands in the sandbox may read."),
     key("validator.model", Kind::Text, "The model that judges destructive commands."),
     key("validator.timeout_ms", Kind::Number(1, 600_000), "How long it may think; then the person is asked."),
     key("auto.model", Kind::Text, "The model that reviews calls in the mode `auto`."),

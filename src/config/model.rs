@@ -40,6 +40,10 @@ pub struct Config {
     pub shell_allow_list: ShellAllowList,
     /// Whether bash runs in a sandbox.
     pub sandbox: Sandbox,
+    /// Whether commands that cannot leave the sandbox run unasked.
+    pub sandbox_auto_allow: bool,
+    /// What commands in the sandbox may read although it lies in the home.
+    pub sandbox_read: Vec<PathBuf>,
     /// The model that judges destructive commands; none means that nobody does.
     pub validator: Option<JudgeModel>,
     /// The model that reviews in the mode `auto`; none means that the person is asked.
@@ -200,6 +204,12 @@ impl Config {
                 Some("off") => Sandbox::Off,
                 _ => Sandbox::Auto,
             },
+            sandbox_auto_allow: values.flag("sandbox_auto_allow").unwrap_or_default(),
+            sandbox_read: values
+                .texts("sandbox_read")
+                .into_iter()
+                .map(|item| PathBuf::from(item.value))
+                .collect(),
             validator: judge(values, "validator", 10_000),
             auto: judge(values, "auto", 20_000),
             mcp: Mcp {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::config::model::Config;
+use crate::permission::access::Access;
 use crate::permission::decision::{Decision, Verdict};
 use crate::permission::explain;
 use crate::permission::facts::Facts;
@@ -35,6 +36,8 @@ pub struct GateSetup {
     pub readable: Vec<PathBuf>,
     /// Whether bash runs only what a list allows: the command line is so, where nobody watches.
     pub only_listed: bool,
+    /// Whether commands run in a sandbox.
+    pub sandboxed: bool,
 }
 
 /// Says whether calls may run. One for each root session; shared by its children.
@@ -185,6 +188,20 @@ impl Gate {
         }
     }
 
+    /// Whether a line runs although neither the person, nor an answer, a rule or a list allowed it: by what it is
+    /// alone. In a sandbox such a line has no network.
+    pub fn runs_unasked(&self, line: &str) -> bool {
+        let access = [Access::Run(line.to_owned())];
+        let facts = Facts {
+            tool: "bash",
+            class: ToolClass::Execute,
+            access: &access,
+        };
+        let by_itself =
+            |item: &Item| item.finding.decision == Decision::Allow && item.finding.layer == "tier";
+        self.mode() != Mode::Yolo && self.settled(&facts, true).iter().all(by_itself)
+    }
+
     /// The mode.
     pub fn mode(&self) -> Mode {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
@@ -229,5 +246,6 @@ fn compile(setup: &GateSetup, config: &Config) -> Judge {
     protected.push(setup.user_file.clone());
     let allowed = &config.permissions.allowed_dirs;
     let ground = Ground::new(&setup.cwd, setup.home.as_deref(), allowed, &protected);
-    Judge::new(ground, config, setup.readable.clone(), setup.only_listed)
+    let readable = setup.readable.clone();
+    Judge::new(ground, config, readable, setup.only_listed, setup.sandboxed)
 }

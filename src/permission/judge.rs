@@ -61,11 +61,19 @@ pub struct Judge {
     readable: Vec<PathBuf>,
     broken: Vec<String>,
     only_listed: bool,
+    /// Commands run within walls, and what cannot leave them runs unasked.
+    walls_suffice: bool,
 }
 
 impl Judge {
     /// Compiles the rules of a config. What does not compile is taken for a broken rule.
-    pub fn new(ground: Ground, config: &Config, readable: Vec<PathBuf>, only_listed: bool) -> Self {
+    pub fn new(
+        ground: Ground,
+        config: &Config,
+        readable: Vec<PathBuf>,
+        only_listed: bool,
+        sandboxed: bool,
+    ) -> Self {
         let permissions = &config.permissions;
         let mut broken = permissions.broken.clone();
         let mut rules = |rules: &[_]| {
@@ -95,15 +103,18 @@ impl Judge {
             readable,
             broken,
             only_listed,
+            walls_suffice: sandboxed && config.sandbox_auto_allow,
         }
     }
 
     /// What the layers say of each thing that the call touches.
     pub fn judge(&self, facts: &Facts<'_>) -> Vec<Item> {
         let mut items = Vec::new();
+        let inside = !facts.access.contains(&Access::OutsideSandbox);
         for access in facts.access {
             match access {
-                Access::Run(line) => items.extend(self.line(line)),
+                Access::Run(line) => items.extend(self.line(line, inside && self.walls_suffice)),
+                Access::OutsideSandbox => items.push(Item::of(tier::outside_sandbox(), true)),
                 Access::Read(path) => items.push(Item::of(self.read(facts.tool, path), false)),
                 Access::Write(path) | Access::Delete(path) => {
                     let target = self.ground.locate(path).ok();
@@ -242,7 +253,7 @@ impl Judge {
         finding
     }
 
-    fn line(&self, line: &str) -> Vec<Item> {
+    fn line(&self, line: &str, walls_suffice: bool) -> Vec<Item> {
         let analysis = analyze(line);
         let naming = Naming::new(&self.ground, &analysis);
         let lines = Lines {
@@ -250,6 +261,7 @@ impl Judge {
             secrets: &self.secrets,
             fs_rules: &self.fs_rules,
             only_listed: self.only_listed,
+            walls_suffice: walls_suffice && analysis.unparsable.is_none(),
         };
         let mut items: Vec<Item> = analysis
             .commands

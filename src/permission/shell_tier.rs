@@ -28,6 +28,8 @@ pub struct Lines<'a> {
     pub fs_rules: &'a [FsRules],
     /// Whether only what a list allows runs, as on the command line.
     pub only_listed: bool,
+    /// Whether what does not destroy runs unasked, because it cannot leave the sandbox.
+    pub walls_suffice: bool,
 }
 
 impl Lines<'_> {
@@ -113,6 +115,13 @@ impl Lines<'_> {
                     TIER,
                     "commands that only look run unasked",
                     format!("`{text}` only looks."),
+                );
+            }
+            Class::Change | Class::Unknown if self.walls_suffice => {
+                return Finding::allow(
+                    TIER,
+                    "sandbox_auto_allow: commands run unasked that can neither write outside nor reach the network",
+                    format!("`{text}` stays within the sandbox."),
                 );
             }
             Class::Change => Finding::ask(

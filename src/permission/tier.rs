@@ -139,3 +139,11 @@ fn first_secret<'a, 'p>(
         .paths()
         .find_map(|path| look(path).map(|entry| (path, entry)))
 }
+/// A command that wants to run without the sandbox.
+pub fn outside_sandbox() -> Finding {
+    Finding::ask(
+        "tier",
+        "leaving the sandbox is asked each time; sandbox = 'off' in ~/.deepseek/config.toml does without it",
+        "It would run outside of the sandbox.",
+    )
+}

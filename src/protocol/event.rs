@@ -121,6 +121,11 @@ pub enum Event {
         /// `{subject, status, active_form}` each.
         items: Vec<Value>,
     },
+    /// A command in the background began or ended.
+    BackgroundChanged {
+        /// Those that run now.
+        commands: Vec<BackgroundCommand>,
+    },
     /// The agent waits for an answer.
     Request {
         /// Answer with this number.
@@ -328,4 +333,12 @@ impl Event {
             _ => Delivery::Must,
         }
     }
+}
+/// A command that runs on while the model does other things.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackgroundCommand {
+    /// By which the model looks at it.
+    pub handle: String,
+    /// Its line.
+    pub command: String,
 }

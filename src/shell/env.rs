@@ -68,6 +68,11 @@ impl Shell {
     }
 }
 
+/// Where a program lies, by `PATH` and the usual folders.
+pub(super) fn find_program(name: &str) -> Option<PathBuf> {
+    find(name, &std::env::var_os("PATH").unwrap_or_default())
+}
+
 fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
     let fallback = FALLBACK_FOLDERS.iter().map(PathBuf::from);
     std::env::split_paths(path)

@@ -8,6 +8,8 @@
 pub mod apply_patch;
 pub mod args;
 pub mod bash;
+mod bash_answer;
+pub mod bash_walls;
 pub mod batch;
 pub mod builtin;
 pub mod delete;
@@ -30,8 +32,8 @@ pub mod ls;
 mod patch_files;
 mod patch_sections;
 mod patched_file;
-mod places;
 mod permit;
+mod places;
 mod preview;
 pub mod question;
 pub mod read_file;

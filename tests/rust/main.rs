@@ -19,6 +19,8 @@ mod model_server;
 mod agent;
 // Rules of the house that no compiler holds.
 mod architecture;
+// bash{background=true} and its handles.
+mod background;
 // A patch of ten files that breaks off at any system call: full disk, failing disk, kill.
 mod broken_off;
 // Layers of configuration, from real files.
@@ -64,6 +66,8 @@ mod refused_writes;
 mod light_tools;
 // What waits for review, is decided, and comes back.
 mod review;
+// The sandbox with the real bubblewrap, and what runs unasked in it.
+mod sandbox;
 // Walking and searching: what is found, what is left out and said, order, cancel.
 mod search;
 // grep and glob beside rg and fd; measured by hand.
@@ -74,6 +78,8 @@ mod tool_cases;
 mod transfer;
 // Judging shell lines: the tables of tests/fixtures/shell, and properties.
 mod shell;
+// Commands that do their worst, and what is left of them.
+mod real_runs;
 // The analyser of shell lines against real shells in a jail.
 mod shell_oracle;
 // Running shell lines: output, limits, signals, nothing left behind.

@@ -13,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 fn spec(line: &str, cwd: &Path, timeout_ms: u64) -> RunSpec {
     RunSpec {
         line: line.into(),
-        shell: Shell::new("/bin/bash"),
         cwd: cwd.into(),
         timeout: Duration::from_millis(timeout_ms),
         secrets: vec!["DCODE_TEST_SECRET".into()],
+        ..RunSpec::new(Shell::new("/bin/bash"))
     }
 }
 

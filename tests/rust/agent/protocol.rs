@@ -1,7 +1,7 @@
 //! Ops and events as JSON: what Lua writes and reads.
 
 use dcode::protocol::change::{BufferEdits, BufferText, EditBatch, LineEdit, Origin};
-use dcode::protocol::event::{Judgement, Level, Notice, RequestEnd, Usage};
+use dcode::protocol::event::{BackgroundCommand, Judgement, Level, Notice, RequestEnd, Usage};
 use dcode::protocol::grant::{Grant, GrantKind};
 use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
 use dcode::protocol::op::{Op, PromptContext, Selection};
@@ -369,6 +369,12 @@ fn of_requests() -> Vec<Event> {
         Event::TodoUpdated {
             items: vec![json!({"subject": "s"})],
         },
+        Event::BackgroundChanged {
+            commands: vec![BackgroundCommand {
+                handle: "job-1".into(),
+                command: "make watch".into(),
+            }],
+        },
     ]);
     events.extend(requests().map(|request| Event::Request {
         id: RequestId(1),
@@ -462,6 +468,7 @@ fn events() {
         ToolFinished,
         FilesChanged,
         TodoUpdated,
+        BackgroundChanged,
         Request,
         RequestClosed,
         HunksChanged,

@@ -115,6 +115,7 @@ impl<T: Tool> DynTool for Erased<T> {
                 .entry("properties")
                 .or_insert_with(|| Value::Object(serde_json::Map::new()));
         }
+        plain(&mut schema);
         ToolSpec {
             name: self.0.name().into(),
             description: self.0.description().trim().into(),
@@ -154,6 +155,31 @@ impl<T: Tool> DynTool for Erased<T> {
                 })
             }),
         })
+    }
+}
+
+/// Takes out what costs tokens and tells a model nothing: that an argument that need not be given may also be
+/// null (it is accepted all the same), and the width of integers.
+fn plain(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|kind| kind != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    object.insert("type".to_owned(), only);
+                }
+            }
+            if object.get("type").is_some_and(|kind| kind == "integer") {
+                object.shift_remove("format");
+            }
+            if object.get("default").is_some_and(Value::is_null) {
+                object.shift_remove("default");
+            }
+            object.values_mut().for_each(plain);
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        _ => {}
     }
 }
 
@@ -310,6 +336,26 @@ mod tests {
         std::os::unix::fs::symlink(&other, &link).unwrap();
         let error = judged.run(ctx(dir.path())).await.unwrap_err().to_string();
         assert!(error.contains("leads elsewhere"), "{error}");
+    }
+
+    #[test]
+    fn schemas_hold_nothing_that_costs_and_tells_nothing() {
+        let mut schema = serde_json::json!({
+            "type": "object",
+            "properties": {
+                "a": {"description": "A.", "type": ["integer", "null"], "format": "int64", "default": null},
+                "b": {"type": "array", "items": {"type": ["string", "null"]}, "default": []},
+            },
+        });
+        plain(&mut schema);
+        let expected = serde_json::json!({
+            "type": "object",
+            "properties": {
+                "a": {"description": "A.", "type": "integer"},
+                "b": {"type": "array", "items": {"type": "string"}, "default": []},
+            },
+        });
+        assert_eq!(schema, expected);
     }
 
     #[test]

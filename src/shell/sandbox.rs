@@ -179,6 +179,7 @@ impl Sandbox {
         for file in walls.hidden.iter().filter(|file| file.is_file()) {
             bwrap.onto("--ro-bind", Path::new("/dev/null"), file);
         }
+        self.close_home(&mut bwrap);
         bwrap.flags(&[
             "--unsetenv",
             "SSH_AUTH_SOCK",
@@ -218,6 +219,16 @@ impl Sandbox {
             .filter(|file| file.is_file())
         {
             bwrap.onto("--ro-bind", Path::new("/dev/null"), &file);
+        }
+    }
+
+    /// What is written to an empty home would be lost without a word, so it is refused.
+    fn close_home(&self, bwrap: &mut Arguments) {
+        let home = &self.places.home;
+        let is_open = self.places.writable.iter().any(|folder| home.starts_with(folder));
+        if home.is_dir() && home.parent().is_some() && !is_open {
+            bwrap.flags(&["--remount-ro"]);
+            bwrap.0.push(home.into());
         }
     }
 

@@ -27,6 +27,7 @@
 ---| 'call'
 ---| 'cancel_call'
 ---| 'explain'
+---| 'permissions'
 ---| 'reply'
 ---| 'undo'
 ---| 'redo'

@@ -62,6 +62,9 @@
 ---| 'notice'
 ---| 'call_finished'
 ---| 'explained'
+---| 'permissions'
+---| 'judging'
+---| 'judged'
 ---| 'restored'
 ---| 'stopped'
 

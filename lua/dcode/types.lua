@@ -35,6 +35,7 @@
 ---| 'explain'
 ---| 'look_at_git'
 ---| 'blame'
+---| 'permissions'
 ---| 'reply'
 ---| 'undo'
 ---| 'redo'
@@ -72,6 +73,9 @@
 ---| 'call_finished'
 ---| 'explained'
 ---| 'git_answered'
+---| 'permissions'
+---| 'judging'
+---| 'judged'
 ---| 'restored'
 ---| 'stopped'
 

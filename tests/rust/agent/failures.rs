@@ -122,7 +122,16 @@ fn a_tool_that_is_not_offered_is_answered_with_the_list() {
     assert_eq!(stage.disk("a").unwrap(), "1\n");
     assert_eq!(
         stage.backdrop.model.requests()[0].tools(),
-        ["read_file", "ls", "todo_write", "question"]
+        [
+            "read_file",
+            "ls",
+            "git_diff",
+            "git_show",
+            "git_blame",
+            "git_log",
+            "todo_write",
+            "question"
+        ]
     );
 }
 

@@ -168,7 +168,12 @@ local function show(win, runs)
     end,
   })
   for _, lhs in ipairs({ 'q', '<Esc>' }) do
-    vim.keymap.set('n', lhs, close, { buffer = buf, nowait = true, desc = 'dcode: close the blame' })
+    vim.keymap.set(
+      'n',
+      lhs,
+      close,
+      { buffer = buf, nowait = true, desc = 'dcode: close the blame' }
+    )
   end
   vim.keymap.set('n', '<CR>', function()
     show_commit(runs, vim.api.nvim_buf_get_name(source))

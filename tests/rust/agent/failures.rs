@@ -114,7 +114,8 @@ fn a_tool_that_is_not_offered_is_answered_with_the_list() {
     ];
     stage.turn("work", [calls(&step), Say::say("done")]);
     let done = stage.done();
-    let list = "is not a valid tool, try one of [read_file, ls, todo_write, question]. Nothing was run.";
+    let list = "is not a valid tool, try one of [read_file, ls, git_diff, git_show, git_blame, git_log, \
+                todo_write, question]. Nothing was run.";
     assert_eq!(done[0].text, format!("write_file {list}"));
     assert_eq!(
         (done[1].outcome, done[1].text.clone()),
@@ -124,7 +125,16 @@ fn a_tool_that_is_not_offered_is_answered_with_the_list() {
     assert_eq!(stage.disk("a").unwrap(), "1\n");
     assert_eq!(
         stage.backdrop.model.requests()[0].tools(),
-        ["read_file", "ls", "todo_write", "question"]
+        [
+            "read_file",
+            "ls",
+            "git_diff",
+            "git_show",
+            "git_blame",
+            "git_log",
+            "todo_write",
+            "question"
+        ]
     );
 }
 

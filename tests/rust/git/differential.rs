@@ -134,8 +134,13 @@ fn write_commit(
     let mut put = |text: String| stream.extend(text.into_bytes());
     put(format!("commit refs/heads/made{}\nmark :{mark}\n", mark % 5));
     let who = ["Ann <ann@x>", "Bob <bob@x>", "Zo\u{eb} <zoe@x>"][rng.usize(0..3)];
+    let encoding = if mark.is_multiple_of(11) {
+        "encoding ISO-8859-1\n"
+    } else {
+        ""
+    };
     put(format!(
-        "author {who} {time} +0130\ncommitter {who} {time} -0800\n"
+        "author {who} {time} +0130\ncommitter {who} {time} -0800\n{encoding}"
     ));
     let message = format!("commit {mark}\n\nwords\n");
     put(format!("data {}\n{message}\n", message.len()));

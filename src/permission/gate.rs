@@ -35,6 +35,8 @@ pub struct GateSetup {
     pub only_listed: bool,
     /// Whether commands run in a sandbox.
     pub sandboxed: bool,
+    /// The name of the shell, where its grammar is not the one that lines are judged by.
+    pub foreign_shell: Option<String>,
 }
 
 /// Says whether calls may run. One for each root session; shared by its children.
@@ -71,15 +73,16 @@ impl Gate {
         protected.push(setup.user_file.clone());
         let allowed = &setup.config.permissions.allowed_dirs;
         let ground = Ground::new(&setup.cwd, setup.home.as_deref(), allowed, &protected);
+        let judge = Judge::new(
+            ground,
+            &setup.config,
+            setup.readable,
+            setup.only_listed,
+            setup.sandboxed,
+        );
         Self {
             mode: Mutex::new(setup.config.mode),
-            judge: Arc::new(Judge::new(
-                ground,
-                &setup.config,
-                setup.readable,
-                setup.only_listed,
-                setup.sandboxed,
-            )),
+            judge: Arc::new(judge.for_shell(setup.foreign_shell)),
             memory: Memory::default(),
             user_file: setup.user_file,
         }

@@ -7,6 +7,7 @@ use crate::agent::setup::Blueprint;
 use crate::config::provider_rows;
 use crate::fs::atomic;
 use crate::provider::{self, ModelRow, Provider, ProviderError, ProviderRow, ProviderSettings};
+use crate::shell::inherited;
 
 impl Blueprint {
     /// Opens the model `name`, else the configured one, else what the person chose last, else one whose key
@@ -33,9 +34,11 @@ impl Blueprint {
         provider::list(&self.provider_settings(), &variable)
     }
 
-    /// Names of the variables that hold keys; no child of ours sees them.
+    /// Names of the variables that hold keys or look so; no child of ours sees them.
     pub(super) fn secret_variables(&self) -> Vec<String> {
-        provider::key_variables(&self.provider_settings())
+        let mut names = inherited::keys(&self.loaded.config.bash.env_keep);
+        names.extend(provider::key_variables(&self.provider_settings()));
+        names
     }
 
     fn memory(&self) -> PathBuf {

@@ -43,6 +43,7 @@ use crate::shell::env::Shell;
 use crate::shell::watchdog::Watchdog;
 use crate::snapshot::{SnapshotDirs, SnapshotStore};
 use crate::tools::bash::Bash;
+use crate::tools::bash_walls::Enclosure;
 use crate::tools::builtin::{self, Services};
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::locks::PathLocks;
@@ -192,24 +193,7 @@ impl Blueprint {
         let editor: Arc<dyn Editor> = requests.clone();
         let human: Arc<dyn Human> = requests.clone();
         let offload = Arc::new(self.offload(&session));
-        let top = self.project.clone().unwrap_or_else(|| self.start.cwd.clone());
-        let found = sandbox::find(
-            &config,
-            &self.start.home,
-            &self.start.cwd,
-            self.project.as_deref(),
-            vec![offload.path().to_owned()],
-        );
-        let gate = Arc::new(Gate::new(GateSetup {
-            cwd: self.start.cwd.clone(),
-            home: Some(self.start.home.clone()),
-            config: Arc::clone(&config),
-            user_file: load::user_file(&self.start.home),
-            protected: vec![self.start.home.join(".deepagents/.state")],
-            readable: vec![offload.path().to_owned()],
-            only_listed: self.start.headless,
-            sandboxed: matches!(found, Some(Ok(_))),
-        }));
+        let (gate, enclosure) = self.gate(&config, offload.path());
         // Outside any project the snapshots lie with our state, never in the home folder itself.
         let nowhere = self.start.state_dir.join("no-project");
         let dirs = SnapshotDirs {
@@ -225,16 +209,7 @@ impl Blueprint {
         self.plane.send_replace(Some(backend.clone()));
         let shell = self.shell();
         let system = context::system_prompt(&self.start.cwd, &shell.name());
-        let timeout = Duration::from_millis(config.bash.timeout_ms);
-        let background = Background::new(Arc::clone(&self.watchdog), root, self.background_sink());
-        let bash = Bash::new(
-            shell,
-            Arc::clone(&self.watchdog),
-            self.secret_variables(),
-            timeout,
-        )
-        .with_background(background)
-        .within(sandbox::enclosure(found, &config, &gate, top));
+        let bash = self.bash(shell, enclosure, root);
         let mut registry = builtin::registry(Services {
             backend: backend.clone(),
             editor: Arc::clone(&editor),
@@ -349,6 +324,44 @@ impl Blueprint {
             }),
             opened: Mutex::default(),
         }
+    }
+
+    /// The gate, and the walls around the commands that it lets pass.
+    fn gate(&self, config: &Arc<Config>, results: &Path) -> (Arc<Gate>, Enclosure) {
+        let (home, cwd) = (&self.start.home, &self.start.cwd);
+        let found = sandbox::find(
+            config,
+            home,
+            cwd,
+            self.project.as_deref(),
+            vec![results.to_owned()],
+        );
+        let shell = config.bash.shell.as_ref().map(Shell::new);
+        let gate = Arc::new(Gate::new(GateSetup {
+            cwd: cwd.clone(),
+            home: Some(home.clone()),
+            config: Arc::clone(config),
+            user_file: load::user_file(home),
+            protected: vec![home.join(".deepagents/.state")],
+            readable: vec![results.to_owned()],
+            only_listed: self.start.headless,
+            foreign_shell: shell
+                .filter(|shell| !shell.is_understood())
+                .map(|shell| shell.name()),
+            sandboxed: matches!(found, Some(Ok(_))),
+        }));
+        let top = self.project.clone().unwrap_or_else(|| cwd.clone());
+        let enclosure = sandbox::enclosure(found, config, &gate, top);
+        (gate, enclosure)
+    }
+
+    fn bash(&self, shell: Shell, enclosure: Enclosure, root: &CancellationToken) -> Bash {
+        let timeout = Duration::from_millis(self.loaded.config.bash.timeout_ms);
+        let background = Background::new(Arc::clone(&self.watchdog), root, self.background_sink());
+        let watchdog = Arc::clone(&self.watchdog);
+        Bash::new(shell, watchdog, self.secret_variables(), timeout)
+            .with_background(background)
+            .within(enclosure)
     }
 
     /// Tells review and editor of files that changed on disk while no buffer held them.

@@ -150,6 +150,7 @@ pub const KEYS: &[Key] = &[
     key("max_steps", Kind::Number(1, 100_000), "Steps that a turn may take."),
     key("bash.timeout_ms", Kind::Number(1, 86_400_000), "How long a command may run."),
     key("bash.shell", Kind::Path, "The shell that runs commands; without it $SHELL."),
+    key("bash.env_keep", Kind::Texts, "Names of variables that commands see although they look like keys."),
     key("ascii", Kind::Flag, "Draw with ASCII only. (Lua)"),
     key("keys", Kind::Tree, "Key mappings. (Lua)"),
     key("chat", Kind::Tree, "The chat window. (Lua)"),

@@ -162,6 +162,8 @@ pub struct Bash {
     pub timeout_ms: u64,
     /// The shell; none means `$SHELL` where it is one that is understood.
     pub shell: Option<PathBuf>,
+    /// Variables that commands see although their names look like those of keys.
+    pub env_keep: Vec<String>,
 }
 
 impl Default for Bash {
@@ -169,6 +171,7 @@ impl Default for Bash {
         Self {
             timeout_ms: 120_000,
             shell: None,
+            env_keep: Vec::new(),
         }
     }
 }
@@ -230,6 +233,11 @@ impl Config {
                     .number("bash.timeout_ms")
                     .unwrap_or(default.bash.timeout_ms),
                 shell: path("bash.shell"),
+                env_keep: values
+                    .texts("bash.env_keep")
+                    .into_iter()
+                    .map(|item| item.value)
+                    .collect(),
             },
         };
         (config, trouble)

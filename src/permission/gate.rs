@@ -38,6 +38,8 @@ pub struct GateSetup {
     pub only_listed: bool,
     /// Whether commands run in a sandbox.
     pub sandboxed: bool,
+    /// The name of the shell, where its grammar is not the one that lines are judged by.
+    pub foreign_shell: Option<String>,
 }
 
 /// Says whether calls may run. One for each root session; shared by its children.
@@ -248,4 +250,5 @@ fn compile(setup: &GateSetup, config: &Config) -> Judge {
     let ground = Ground::new(&setup.cwd, setup.home.as_deref(), allowed, &protected);
     let readable = setup.readable.clone();
     Judge::new(ground, config, readable, setup.only_listed, setup.sandboxed)
+        .for_shell(setup.foreign_shell.clone())
 }

@@ -63,6 +63,7 @@ pub struct Judge {
     only_listed: bool,
     /// Commands run within walls, and what cannot leave them runs unasked.
     walls_suffice: bool,
+    foreign_shell: Option<String>,
 }
 
 impl Judge {
@@ -104,6 +105,15 @@ impl Judge {
             broken,
             only_listed,
             walls_suffice: sandboxed && config.sandbox_auto_allow,
+            foreign_shell: None,
+        }
+    }
+
+    /// The same for a shell of this name, whose grammar is another one: no line runs unasked.
+    pub fn for_shell(self, foreign_shell: Option<String>) -> Self {
+        Self {
+            foreign_shell,
+            ..self
         }
     }
 
@@ -286,6 +296,14 @@ impl Judge {
         if naming.is_exhausted() {
             items.push(Item {
                 finding: too_many_files(),
+                changes: true,
+                command: Some((line.to_owned(), Class::Unknown.as_str().to_owned())),
+                grave: None,
+            });
+        }
+        if let Some(shell) = &self.foreign_shell {
+            items.push(Item {
+                finding: tier::foreign_shell(shell),
                 changes: true,
                 command: Some((line.to_owned(), Class::Unknown.as_str().to_owned())),
                 grave: None,

@@ -139,6 +139,15 @@ fn first_secret<'a, 'p>(
         .paths()
         .find_map(|path| look(path).map(|entry| (path, entry)))
 }
+/// A line for a shell that reads it in its own way.
+pub fn foreign_shell(shell: &str) -> Finding {
+    Finding::ask(
+        "tier",
+        "bash.shell is not bash, sh, dash or ksh: what is not understood is asked each time",
+        format!("{shell} may read the line in another way than it was judged."),
+    )
+}
+
 /// A command that wants to run without the sandbox.
 pub fn outside_sandbox() -> Finding {
     Finding::ask(

@@ -22,6 +22,7 @@ mod family;
 mod gate;
 mod globals;
 mod hidden;
+pub mod inherited;
 mod output;
 pub mod parse;
 mod pattern;

@@ -740,3 +740,30 @@ fn the_tables_of_tricks_and_of_harmless_commands_are_large() {
     assert!(expected("attacks.txt", &["ask bash ", "deny:hard bash "]) >= 500);
     assert!(expected("harmless.txt", &["allow bash "]) >= 150);
 }
+
+#[test]
+fn for_a_shell_of_another_grammar_nothing_runs_unasked() {
+    let place = Place::new();
+    let home = place.top.join("home");
+    let setup = json!({"permissions": {"bash": {"allow": ["make *"], "deny": ["npm *"]}}});
+    let loaded = load(&LoadInput {
+        home: Some(home.clone()),
+        project_root: place.top.join("ws"),
+        setup,
+        ..LoadInput::default()
+    });
+    let gate = Gate::new(GateSetup {
+        cwd: place.top.join("ws"),
+        home: Some(home.clone()),
+        config: loaded.config,
+        user_file: user_file(&home),
+        foreign_shell: Some("zsh".into()),
+        ..GateSetup::default()
+    });
+    for line in ["ls", "make", "git status"] {
+        let verdict = decide(&gate, "bash", line);
+        assert_eq!(verdict.decision, Decision::Ask, "{line}");
+        assert!(verdict.reason.contains("zsh"), "{}", verdict.reason);
+    }
+    assert_eq!(decide(&gate, "bash", "npm x").decision, Decision::Deny);
+}

@@ -5,8 +5,8 @@ PREFIX ?= $(HOME)/.local
 TOOLS := .deps/lua-tools
 LUA := lua plugin scripts tests/lua tests/e2e tests/fixtures/demo
 
-.PHONY: help demo build test test-rust test-lua test-e2e lint lint-rust lint-lua lint-docs abi fmt bench \
-	install-cli nvims clean
+.PHONY: help demo build test test-rust faults test-lua test-e2e test-models lint lint-rust lint-lua lint-docs abi fmt bench bench-git \
+	histories install-cli nvims clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,13 +17,21 @@ demo: build ## watch the agent work on a sample project
 build: ## the library that Neovim loads: target/release/libdcode.so
 	$(CARGO) build --release
 
-test: build nvims test-rust test-lua test-e2e ## everything, on Neovim 0.10, 0.11 and 0.12
+test: build nvims histories test-rust test-models test-lua test-e2e ## everything, on Neovim 0.10, 0.11 and 0.12
 
 # Built without the glue to Neovim, with which an executable does not link. That leaves a library
 # without glue in target/debug; what Neovim loads is the one in target/release.
 test-rust: ## the engine's tests
+	@scripts/get-patch-peer.sh
 	$(CARGO) test --no-default-features --lib --test rust
 	$(CARGO) test --no-default-features --doc
+
+faults: ## a patch that breaks off at every single system call (needs strace; minutes)
+	DCODE_EVERY_CALL=1 $(CARGO) test --no-default-features --test rust broken_off -- --nocapture
+
+test-models: ## the agent before model servers of others, fetched into .deps
+	DCODE_MODEL_SERVERS=$$(scripts/get-model-servers.sh paths) \
+		$(CARGO) test --no-default-features --test rust -- --ignored --nocapture --test-threads=1 strangers
 
 test-lua: ## the Lua units, on each Neovim
 	scripts/on-each-nvim.sh --clean -l tests/lua/run.lua
@@ -58,9 +66,17 @@ fmt: ## format Rust and Lua
 	$(CARGO) fmt
 	$(TOOLS)/stylua $(wildcard $(LUA))
 
-bench: build ## how long a person waits, beside a plain-Lua floor
+bench: build ## how long a person waits, beside a plain-Lua floor; what streams cost
+	$(CARGO) test --release --no-default-features --test rust -- --ignored --nocapture --test-threads=1 provider::bench
 	DCODE_NVIMS=$$(scripts/get-nvim.sh paths) \
 		$(CARGO) test --no-default-features --test e2e -- --ignored --nocapture --test-threads=1 bench
+	$(CARGO) test --release --no-default-features --test rust -- --ignored --nocapture --test-threads=1 speed
+
+histories: ## build the histories of three packages that the git tools are tested on
+	@scripts/get-histories.sh
+
+bench-git: ## the git tools beside the git program
+	$(CARGO) test --release --no-default-features --test rust git::bench -- --ignored --nocapture
 
 install-cli: build ## the command `dcode` into PREFIX/bin
 	@mkdir -p "$(PREFIX)/bin"

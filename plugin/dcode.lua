@@ -46,14 +46,34 @@ local function plug(name, modes, desc)
   end
 end
 
-plug('accept', 'nx', 'accept the hunk, or the selected lines')
-plug('reject', 'nx', 'reject the hunk, or the selected lines')
+--- A map that stands for other keys.
+local function operator(name, desc)
+  vim.api.nvim_set_keymap('n', '<Plug>(dcode-' .. name .. ')', '', {
+    noremap = true,
+    expr = true,
+    desc = 'dcode: ' .. desc,
+    callback = function()
+      return require('dcode.keymaps').OPERATORS[name]()
+    end,
+  })
+end
+
+operator('accept', 'accept the hunk')
+operator('reject', 'reject the hunk')
+operator('accept-operator', 'accept the lines of a motion')
+operator('reject-operator', 'reject the lines of a motion')
+plug('accept', 'x', 'accept the selected lines')
+plug('reject', 'x', 'reject the selected lines')
 plug('accept-file', 'n', 'accept all hunks of this file')
 plug('reject-file', 'n', 'reject all hunks of this file')
 plug('accept-all', 'n', 'accept all hunks')
 plug('reject-all', 'n', 'reject all hunks')
 plug('next', 'n', 'next hunk')
 plug('prev', 'n', 'previous hunk')
+plug('hunk', 'ox', 'the lines of the hunk')
+plug('compare', 'n', 'compare with the text before, side by side')
+plug('comment', 'n', 'comment on the hunk for the agent')
+plug('review', 'n', 'list what waits for review')
 plug('mode', 'ni', 'next permission mode')
 plug('answer', 'n', 'go to the open question')
 plug('chat', 'n', 'open or close the chat')

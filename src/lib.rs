@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | L5 | [`nvim`] | the only module that may name mlua or nvim-oxi |
 //! | L4 | [`agent`] | sessions, turns, steps: the loop |
-//! | L3 | [`tools`] | one file a tool, the registry, the dispatcher |
+//! | L3 | [`judges`] [`tools`] | one file a tool, the registry, the dispatcher |
 //! | L2 | [`backend`] [`config`] [`journal`] [`permission`] [`provider`] [`snapshot`] | services |
 //! | L1 | [`edit`] [`host`] [`media`] [`offload`] [`review`] [`search`] [`shell`] [`vcs`] | leaf libraries |
 //! | L0 | [`fs`] [`protocol`] | path and text primitives, the words both sides speak |
@@ -19,6 +19,7 @@ pub mod edit;
 pub mod fs;
 pub mod host;
 pub mod journal;
+pub mod judges;
 pub mod media;
 #[cfg(feature = "nvim")]
 pub mod nvim;

@@ -208,8 +208,8 @@ function M.answer()
   return true
 end
 
---- The modes that the key goes through; `auto` and `yolo` are chosen by name only.
-M.MODE_CYCLE = { 'manual', 'ask-all', 'read-only' }
+--- The modes that the key goes through; `yolo` is chosen by name only.
+M.MODE_CYCLE = { 'manual', 'ask-all', 'read-only', 'auto' }
 
 --- Goes to the next mode.
 ---@return any? value, string? message

@@ -27,8 +27,13 @@ M.defaults = {
     reject_file = '<localleader>R',
     next = ']h',
     prev = '[h',
+    hunk = 'ih',
+    compare = '<localleader>d',
+    comment = '<localleader>c',
     accept_all = false,
     reject_all = false,
+    accept_operator = false,
+    reject_operator = false,
   },
   chat = {
     side = 'auto',

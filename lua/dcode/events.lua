@@ -51,6 +51,8 @@ local function nothing() end
 on.session_started = nothing
 on.call_finished = nothing
 on.explained = nothing
+on.permissions = nothing
+on.git_answered = nothing
 on.usage = nothing
 
 function on.turn_started(ev)
@@ -75,6 +77,15 @@ function on.reasoning_delta(ev)
   transcript().reasoning(ev)
 end
 
+--- A request failed and is made again. What follows is a countdown in the state line.
+function on.waiting(ev)
+  local seconds = math.max(math.ceil(ev.ms / 1000), 1)
+  transcript().notice({
+    level = 'warn',
+    message = ('%s Asking again in %d s (%d of %d).'):format(ev.why, seconds, ev.number, ev.of),
+  })
+end
+
 function on.tool_started(ev)
   transcript().tool_started(ev)
 end
@@ -89,6 +100,10 @@ end
 
 function on.todo_updated(ev)
   transcript().todo(ev)
+end
+
+function on.background_changed(ev)
+  require('dcode.session').state.background = ev.commands
 end
 
 function on.files_changed(ev)
@@ -115,11 +130,18 @@ end
 
 function on.hunks_changed(ev)
   require('dcode.review').changed(ev.paths)
+  require('dcode.review.browser').changed()
   M.fire('HunksChanged', { paths = ev.paths })
 end
 
 function on.mode_changed(ev)
   M.fire('ModeChanged', { mode = ev.mode })
+end
+
+on.judging = nothing
+
+function on.judged(ev)
+  transcript().judged(ev)
 end
 
 function on.model_changed(ev)

@@ -118,6 +118,22 @@ function M.redo()
   return require('dcode.wait').restore({ type = 'redo' })
 end
 
+--- Lays whole files down for a program, as `{path, bytes}` each; paths are absolute, and
+--- `/retrieved/…` is the session's own folder, where the file tools find it. Asks nobody, and is
+--- neither reviewed nor undone. One answer a file, in order; one that fails stops no other.
+---@param files [string, string][]
+---@return { path: string, error?: string }[]?, string? message
+function M.upload_files(files)
+  return require('dcode.session').transfer('upload_files', files)
+end
+
+--- Whole files as they lie on disk. One answer a path, in order.
+---@param paths string[]
+---@return { path: string, content?: string, error?: string }[]?, string? message
+function M.download_files(paths)
+  return require('dcode.session').transfer('download_files', paths)
+end
+
 --- Stops the running turn and drops the queued ones.
 ---@return boolean? stopped, string? message
 function M.stop()

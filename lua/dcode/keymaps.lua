@@ -4,6 +4,7 @@ local M = {}
 
 local log = require('dcode.log')
 
+--- The selected lines in Visual mode, else the hunk under the cursor.
 ---@param verb 'accept'|'reject'
 ---@return fun()
 local function on_cursor(verb)
@@ -34,10 +35,23 @@ local ACTIONS = {
     return require('dcode').reject({ all = true })
   end,
   next = function()
-    return require('dcode.review.actions').next()
+    return require('dcode.review.navigate').next()
   end,
   prev = function()
-    return require('dcode.review.actions').prev()
+    return require('dcode.review.navigate').prev()
+  end,
+  hunk = function()
+    require('dcode.review.operator').select()
+    return true
+  end,
+  compare = function()
+    return require('dcode.review.compare').toggle()
+  end,
+  comment = function()
+    return require('dcode.review.comment').on()
+  end,
+  review = function()
+    return require('dcode.review.list').open()
   end,
   mode = function()
     return require('dcode.commands').next_mode()
@@ -62,7 +76,25 @@ function M.press(name)
   end
 end
 
---- Option name of a default map -> <Plug> name and modes.
+--- What a `<Plug>` map that decides is replaced by, so that `.` repeats it.
+---@type table<string, fun(): string>
+M.OPERATORS = {
+  accept = function()
+    return require('dcode.review.operator').start('hunk', 'accept')
+  end,
+  reject = function()
+    return require('dcode.review.operator').start('hunk', 'reject')
+  end,
+  ['accept-operator'] = function()
+    return require('dcode.review.operator').start('lines', 'accept')
+  end,
+  ['reject-operator'] = function()
+    return require('dcode.review.operator').start('lines', 'reject')
+  end,
+}
+
+--- Option name of a default map -> <Plug> name and modes. `shy` ones give way to a global map too.
+---@type table<string, { plug: string, modes: string[], shy?: boolean }>
 M.REVIEW = {
   accept = { plug = 'accept', modes = { 'n', 'x' } },
   reject = { plug = 'reject', modes = { 'n', 'x' } },
@@ -72,6 +104,11 @@ M.REVIEW = {
   reject_all = { plug = 'reject-all', modes = { 'n' } },
   next = { plug = 'next', modes = { 'n' } },
   prev = { plug = 'prev', modes = { 'n' } },
+  hunk = { plug = 'hunk', modes = { 'o', 'x' }, shy = true },
+  compare = { plug = 'compare', modes = { 'n' }, shy = true },
+  comment = { plug = 'comment', modes = { 'n' }, shy = true },
+  accept_operator = { plug = 'accept-operator', modes = { 'n' }, shy = true },
+  reject_operator = { plug = 'reject-operator', modes = { 'n' }, shy = true },
 }
 
 ---@class dcode.Mapped
@@ -97,7 +134,7 @@ function M.attach(buf)
       local lhs = keys[name]
       for _, mode in ipairs(lhs and action.modes or {}) do
         local taken = vim.fn.maparg(lhs, mode, false, true)
-        if taken.buffer ~= 1 then
+        if taken.buffer ~= 1 and not (action.shy and next(taken)) then
           local rhs = '<Plug>(dcode-' .. action.plug .. ')'
           vim.keymap.set(mode, lhs, rhs, { buffer = buf, desc = 'dcode: ' .. action.plug })
           local typed = vim.fn.keytrans(vim.fn.maparg(lhs, mode, false, true).lhsraw)

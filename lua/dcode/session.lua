@@ -16,7 +16,7 @@ local M = {}
 ---@field last_turn? integer
 ---@field running? integer the turn that runs
 ---@field queued integer
----@field activity? { what: string, since: number }
+---@field activity? { what: string, since?: number, till?: number, number?: integer, of?: integer }
 ---@field usage? table
 ---@field tools string[]
 ---@field stopped? string
@@ -36,9 +36,12 @@ M.tickets = {}
 ---@type table|nil flags of the command line; set before the start
 M.flags = nil
 
+--- Events that answer a ticket.
+M.ANSWERS = { call_finished = true, explained = true, permissions = true, git_answered = true }
+
 --- What to do where no model is configured.
-M.MODEL_HINT = 'Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type :Dcode model PROVIDER:MODEL, '
-  .. 'for example :Dcode model openai:gpt-5.4-mini.'
+M.MODEL_HINT = 'Set DEEPSEEK_API_KEY, ANTHROPIC_API_KEY or OPENAI_API_KEY, '
+  .. 'or choose one with :Dcode model.'
 
 ---@return boolean
 function M.started()
@@ -78,6 +81,9 @@ function M.ensure()
   require('dcode.exit').watch()
   require('dcode.ui.prompts').watch_keys()
   require('dcode.review').watch()
+  if not M.flags then
+    require('dcode.git').watch()
+  end
   for _, notice in ipairs(info.notices or {}) do
     require('dcode.events').dispatch(vim.tbl_extend('keep', { type = 'notice' }, notice))
   end
@@ -97,6 +103,21 @@ function M.submit(op)
     return nil, why
   end
   return native.submit(op)
+end
+
+--- Whole files in or out; starts the engine if need be.
+---@param what 'upload_files'|'download_files'
+---@param list table
+---@return table? answers, string? message
+function M.transfer(what, list)
+  if type(list) ~= 'table' then
+    return nil, what .. '() takes a list.'
+  end
+  local native, why = M.ensure()
+  if not native then
+    return nil, why
+  end
+  return native[what](list)
 end
 
 --- Starts a turn or queues one.
@@ -155,8 +176,19 @@ function M.follow(ev)
     s.activity = { what = ev.tool .. ' ' .. ev.title, since = now, call = ev.call }
   elseif ev.type == 'tool_finished' and s.activity and s.activity.call == ev.call then
     s.activity = { what = 'thinking', since = now }
+  elseif ev.type == 'waiting' and s.running then
+    s.activity = { what = 'waiting', till = now + ev.ms, number = ev.number, of = ev.of }
+  elseif ev.type == 'reasoning_delta' and s.activity and s.activity.till then
+    s.activity = { what = 'thinking', since = now }
   elseif ev.type == 'text_delta' and s.activity and s.activity.what == 'thinking' then
     s.activity = { what = 'writing', since = s.activity.since }
+  elseif ev.type == 'text_delta' and s.activity and s.activity.till then
+    s.activity = { what = 'writing', since = now }
+  elseif ev.type == 'judging' and s.activity then
+    s.judged = s.judged or s.activity
+    s.activity = { what = ev.model:gsub('^.-:', '') .. ' judges', since = now }
+  elseif ev.type == 'judged' and s.judged then
+    s.activity, s.judged = s.running and s.judged or nil, nil
   elseif ev.type == 'mode_changed' then
     s.mode = ev.mode
   elseif ev.type == 'model_changed' then
@@ -165,7 +197,7 @@ function M.follow(ev)
     s.usage = ev
   elseif ev.type == 'stopped' then
     s.stopped = ev.reason
-  elseif ev.type == 'call_finished' or ev.type == 'explained' then
+  elseif M.ANSWERS[ev.type] then
     local callback = M.tickets[ev.ticket]
     M.tickets[ev.ticket] = nil
     if callback then

@@ -7,8 +7,10 @@ local cached = ''
 ---@field kind 'off'|'idle'|'running'|'asks'
 ---@field text string what happens, without decoration
 ---@field since? number `vim.uv.now()` when it began
+---@field till? number `vim.uv.now()` when it goes on by itself
 ---@field queued integer
 ---@field hunks integer
+---@field background? integer commands that run on
 
 ---@return integer
 local function pending_hunks()
@@ -31,9 +33,15 @@ function M.words()
     return { kind = 'off', text = 'not started', queued = 0, hunks = 0 }
   end
   local asked = require('dcode.ui.prompts').title()
-  local out = { queued = s.queued, hunks = hunks }
+  local out = { queued = s.queued, hunks = hunks, background = #(s.background or {}) }
   if asked then
     out.kind, out.text = 'asks', asked
+  elseif s.running and s.activity and s.activity.till then
+    local a = s.activity
+    local seconds = math.ceil((a.till - vim.uv.now()) / 1000)
+    out.kind, out.till = 'running', a.till
+    out.text = seconds > 0 and ('asks again in %d s (%d of %d)'):format(seconds, a.number, a.of)
+      or ('asks again (%d of %d)'):format(a.number, a.of)
   elseif s.running and s.activity then
     out.kind, out.text, out.since = 'running', s.activity.what, s.activity.since
   else
@@ -54,6 +62,14 @@ function M.update()
     end
     if w.hunks > 0 then
       parts[#parts + 1] = require('dcode.ui.text').count(w.hunks, 'hunk')
+    end
+    local git = require('dcode.git').words()
+    if git ~= '' then
+      -- A status line takes `%` for an item, and a branch may be called anything.
+      parts[#parts + 1] = (git:gsub('%%', '%%%%'))
+    end
+    if (w.background or 0) > 0 then
+      parts[#parts + 1] = w.background .. ' in background'
     end
   end
   local before = cached

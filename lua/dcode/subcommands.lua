@@ -143,6 +143,12 @@ local function show_explanation(tool, rest, e)
   put(e.decision, hl[e.decision])
   put('')
   put(('%s  (layer: %s)'):format(e.rule or '', e.layer or '?'))
+  if e.validator then
+    put('The validator judges it first: ' .. e.validator, 'DcodeHint')
+  end
+  if e.reviewed then
+    put('In the mode auto a model reviews it before you are asked.', 'DcodeHint')
+  end
   if e.pattern then
     put('An answer would be remembered as:  ' .. e.pattern, 'DcodeHint')
   end
@@ -206,18 +212,22 @@ local function run_config()
   return page('config', lines, marks)
 end
 
-local function run_review()
+local function run_review(ctx)
+  local list = require('dcode.review.list')
+  if ctx.words[1] == 'quickfix' then
+    return list.quickfix()
+  end
   local resume = require('dcode.resume')
   local native = require('dcode.session').state.native
   local here = native and native.hunks({}) or {}
   if #here == 0 and resume.on_offer() then
     return resume.resume(function(ok)
       if ok then
-        require('dcode.review.list').open()
+        list.open()
       end
     end)
   end
-  return require('dcode.review.list').open()
+  return list.open()
 end
 
 ---@param verb 'accept'|'reject'
@@ -300,7 +310,33 @@ local TABLE = {
       return true
     end,
   },
-  review = { usage = 'review', fits = none, run = run_review },
+  review = {
+    usage = 'review [quickfix]',
+    fits = optional_word({ 'quickfix' }),
+    run = run_review,
+    complete = first_of({ 'quickfix' }),
+  },
+  compare = {
+    usage = 'compare',
+    fits = none,
+    run = function()
+      return require('dcode.review.compare').toggle()
+    end,
+  },
+  comment = {
+    usage = 'comment',
+    fits = none,
+    run = function()
+      return require('dcode.review.comment').on()
+    end,
+  },
+  timeline = {
+    usage = 'timeline',
+    fits = none,
+    run = function()
+      return require('dcode.ui.timeline').open()
+    end,
+  },
   resume = {
     usage = 'resume',
     fits = none,
@@ -326,6 +362,13 @@ local TABLE = {
       return true
     end,
   },
+  blame = {
+    usage = 'blame',
+    fits = none,
+    run = function()
+      return require('dcode.ui.blame').open()
+    end,
+  },
   config = { usage = 'config', fits = none, run = run_config },
   explain = {
     usage = 'explain TOOL ARGUMENT',
@@ -335,6 +378,13 @@ local TABLE = {
     end,
     run = run_explain,
     complete = first_of(tools),
+  },
+  permissions = {
+    usage = 'permissions',
+    fits = none,
+    run = function()
+      return require('dcode.ui.permissions').open()
+    end,
   },
   mode = {
     usage = 'mode [manual|ask-all|read-only|auto|yolo]',

@@ -17,8 +17,14 @@
 ---@field poll fun(opts: { max: integer }): dcode.Batch?, string?
 ---@field review fun(opts: table): any?, string?
 ---@field hunks fun(opts: table): dcode.Hunk[]?, string?
+---@field spans fun(opts: { buf: integer }): integer[]?, string?
+---@field seen fun(opts: { buf: integer, first: integer, last: integer, most: integer }): dcode.SeenHunk[]?, string?
+---@field review_files fun(opts: table): dcode.ReviewFile[]?, string?
+---@field base fun(opts: { path: string }): string[]?, string?
 ---@field status fun(opts: table): dcode.Status?, string?
 ---@field config fun(opts: table): dcode.ConfigRow[]?, string?
+---@field upload_files fun(files: table): table?, string?
+---@field download_files fun(paths: table): table?, string?
 ---@field stop fun(opts: { timeout_ms: integer }): boolean?, string?
 
 ---@alias dcode.OpType
@@ -27,6 +33,9 @@
 ---| 'call'
 ---| 'cancel_call'
 ---| 'explain'
+---| 'permissions'
+---| 'look_at_git'
+---| 'blame'
 ---| 'reply'
 ---| 'undo'
 ---| 'timeline'
@@ -51,11 +60,13 @@
 ---| 'turn_finished'
 ---| 'text_delta'
 ---| 'reasoning_delta'
+---| 'waiting'
 ---| 'tool_started'
 ---| 'tool_progress'
 ---| 'tool_finished'
 ---| 'files_changed'
 ---| 'todo_updated'
+---| 'background_changed'
 ---| 'request'
 ---| 'request_closed'
 ---| 'hunks_changed'
@@ -65,6 +76,10 @@
 ---| 'notice'
 ---| 'call_finished'
 ---| 'explained'
+---| 'git_answered'
+---| 'permissions'
+---| 'judging'
+---| 'judged'
 ---| 'restored'
 ---| 'stopped'
 
@@ -100,8 +115,11 @@
 ---@field commands? { text: string, class: string, decision: string }[]
 ---@field paths? string[]
 ---@field diff? string
----@field choices? ('once'|'session'|'always'|'deny')[]
+---@field choices? ('once'|'session'|'always'|'deny'|'once_all'|'deny_all')[]
 ---@field pattern? string
+---@field opinions? { by: 'validator'|'auto', model: string, word: 'approve'|'block'|'none', reason: string }[]
+---@field more? { tool: string, title: string, reason: string, commands?: table[], diff?: string }[]
+---@field args? table where the call may be edited
 ---@field questions? dcode.Question[]
 
 ---@class dcode.Question
@@ -114,6 +132,9 @@
 ---@field decision 'allow'|'ask'|'deny'
 ---@field rule string
 ---@field layer string
+---@field reason? string
+---@field validator? string why the validator judges it first
+---@field reviewed? boolean whether a model answers for the person, in the mode auto
 ---@field pattern? string
 ---@field commands? { text: string, class: string, decision: string }[]
 

@@ -1,5 +1,6 @@
 //! Calls and explanations that Lua asks for: the same way in as a model's calls.
 
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,8 +8,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::core::Core;
-use crate::agent::step;
+use crate::agent::{plan, step};
 use crate::host::scope::Scope;
+use crate::permission::mode::Mode;
 use crate::protocol::event::Event;
 use crate::protocol::ids::{CallId, TicketId};
 use crate::protocol::message::ToolCall;
@@ -55,7 +57,15 @@ pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) {
         name: call.tool,
         arguments,
     };
-    let finished = step::run_call(&core, &made, place, scope).await;
+    let batch = plan::plan(
+        &core,
+        slice::from_ref(&made),
+        &|_| None,
+        call.human,
+        &scope.cancel,
+    )
+    .await;
+    let finished = step::run_call(&core, &made, place, scope, &batch).await;
     core.log.step_kept(step);
     let blocks = finished
         .media
@@ -100,6 +110,13 @@ fn explanation(core: &Core, name: &str, args: &Value) -> Result<Value, ToolError
         "layer": verdict.layer,
         "reason": verdict.reason,
     });
+    // Who is asked before the person, or instead.
+    if let Some(why) = verdict.grave.filter(|_| core.dispatcher.panel.validates()) {
+        explanation["validator"] = why.into();
+    }
+    if verdict.reviewable && core.gate.mode() == Mode::Auto {
+        explanation["reviewed"] = true.into();
+    }
     if let Some(pattern) = verdict.pattern {
         explanation["pattern"] = pattern.into();
     }

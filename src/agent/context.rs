@@ -2,9 +2,13 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::protocol::op::{PromptContext, Selection};
-use crate::vcs::repo;
+use crate::vcs::facts::{Until, facts};
+
+/// How long the look at a repository may take; what is not known by then is left out.
+const GIT_TIME: Duration = Duration::from_millis(200);
 
 const SYSTEM: &str = include_str!("prompts/system.md");
 
@@ -20,12 +24,11 @@ pub fn system_prompt(cwd: &Path, shell: &str) -> String {
         std::env::consts::ARCH
     );
     let _ = writeln!(prompt, "- shell of the bash tool: {shell}");
-    if let Some(summary) = repo::summary(cwd) {
-        let branch = summary.branch.as_deref().unwrap_or("none (detached)");
+    if let Some(facts) = facts(cwd, &Until(Instant::now() + GIT_TIME)) {
+        let (root, words) = (facts.root.display(), facts.words());
         let _ = writeln!(
             prompt,
-            "- git repository at {}, branch {branch}",
-            summary.root.display()
+            "- git repository at {root}: {words} when the session began"
         );
     }
     prompt

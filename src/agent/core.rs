@@ -17,6 +17,7 @@ use crate::backend::Backend;
 use crate::config::model::Config;
 use crate::host::clock::WorkClock;
 use crate::host::scope::Scope;
+use crate::judges::bench::Main;
 use crate::permission::gate::Gate;
 use crate::protocol::event::{Event, Level, Notice, Usage};
 use crate::protocol::ids::{SessionId, StepIx, TurnId};
@@ -60,9 +61,9 @@ pub struct Core {
     /// The system prompt; made once.
     pub system: String,
     /// The model, or why there is none.
-    pub model: Mutex<Result<Arc<dyn Provider>, ProviderError>>,
+    pub model: Main,
     /// Used so far.
-    pub usage: Mutex<Usage>,
+    pub usage: Arc<Mutex<Usage>>,
     /// What the model hears with the next prompt.
     pub notes: Mutex<Vec<String>>,
     /// What the model has not heard yet of what became of its work.

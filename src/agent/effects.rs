@@ -59,7 +59,7 @@ fn state(disk: &Disk, lines: bool) -> Option<FileState> {
             blob: (!lines).then(|| blob.clone()),
             mode: *mode,
         }),
-        Disk::Absent { .. } | Disk::Link { .. } | Disk::Folder => None,
+        Disk::Absent { .. } | Disk::Link { .. } | Disk::Folder { .. } => None,
     }
 }
 
@@ -68,7 +68,7 @@ fn text_of(store: &SnapshotStore, disk: &Disk) -> Option<Option<String>> {
     match disk {
         Disk::Absent { .. } => Some(None),
         Disk::File { blob, .. } => decoded(store, blob).map(Some),
-        Disk::Link { .. } | Disk::Folder => None,
+        Disk::Link { .. } | Disk::Folder { .. } => None,
     }
 }
 

@@ -186,7 +186,7 @@ impl Human for Requests {
         if !self.present() {
             return Err(HumanError::Absent);
         }
-        match self.ask(Request::Approval(approval)).await {
+        match self.ask(Request::Approval(Box::new(approval))).await {
             Some(Reply::Approval {
                 decision,
                 feedback,

@@ -165,13 +165,20 @@ pub fn settle_cut_off(resumed: &Resumed, snapshots: &SnapshotStore) -> Result<()
     for step in &resumed.cut_off {
         let touched = snapshots.touched(*step);
         let open = touched.iter().filter(|(path, _, after)| {
-            let modified = std::fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
-            after.is_none() && modified.is_ok_and(|modified| modified <= last)
+            after.is_none() && changed_at(path).is_some_and(|changed| changed <= last)
         });
         let files: Vec<_> = open.map(|(path, ..)| (path.as_path(), None)).collect();
         snapshots.finish_all(*step, files)?;
     }
     Ok(())
+}
+
+/// When a file was last written; of one that is gone, when its folder last changed.
+fn changed_at(path: &Path) -> Option<SystemTime> {
+    let there = path
+        .ancestors()
+        .find_map(|place| std::fs::symlink_metadata(place).ok());
+    there.and_then(|metadata| metadata.modified().ok())
 }
 
 /// Puts what waited back into `book`. What the files hold now is the truth: what somebody wrote into them

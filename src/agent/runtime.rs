@@ -1,6 +1,6 @@
 //! The agent's own thread pool, and the handle by which a front end speaks to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,8 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::queue::EventQueue;
 use crate::agent::session::Session;
-use crate::agent::setup::{Blueprint, Start, StartError, Started};
+use crate::agent::setup::{Blueprint, Plane, Start, StartError, Started};
 use crate::agent::status::{Status, StatusBoard};
+use crate::backend::{Backend, Downloaded, Upload, Uploaded};
 use crate::config::show::Row;
 use crate::protocol::event::Event;
 use crate::protocol::ids::{TicketId, TurnId};
@@ -21,7 +22,11 @@ use crate::protocol::op::Op;
 use crate::review::SharedBook;
 use crate::snapshot::TreeWatch;
 
-/// The front end's end of the agent. Every method returns at once, but [`AgentHandle::shutdown`].
+/// How long a transfer waits for a session that is just being built.
+const BUILDING: Duration = Duration::from_secs(5);
+
+/// The front end's end of the agent. Every method returns at once, but [`AgentHandle::shutdown`] and the
+/// transfers of whole files, which return when the disk has answered.
 pub struct AgentHandle {
     ops: UnboundedSender<Op>,
     events: Arc<EventQueue>,
@@ -31,6 +36,7 @@ pub struct AgentHandle {
     turns: Arc<AtomicU64>,
     tickets: AtomicU64,
     config: Vec<Row>,
+    plane: Plane,
     root: CancellationToken,
     runtime: Mutex<Option<Runtime>>,
     ended: Mutex<std::sync::mpsc::Receiver<()>>,
@@ -55,6 +61,7 @@ pub fn spawn(start: Start, events: Arc<EventQueue>) -> Result<(AgentHandle, Star
     let (started, config) = (blueprint.started(), blueprint.config_rows());
     let (review, status, turns) = (blueprint.review(), blueprint.status(), blueprint.turns());
     let watch = blueprint.watch();
+    let plane = blueprint.plane();
     let (ops, receiver) = mpsc::unbounded_channel();
     let root = CancellationToken::new();
     let (done, ended) = std::sync::mpsc::channel();
@@ -83,6 +90,7 @@ pub fn spawn(start: Start, events: Arc<EventQueue>) -> Result<(AgentHandle, Star
         turns,
         tickets: AtomicU64::new(0),
         config,
+        plane,
         root,
         runtime: Mutex::new(Some(runtime)),
         ended: Mutex::new(ended),
@@ -129,6 +137,26 @@ impl AgentHandle {
     /// What the agent is doing.
     pub fn status(&self) -> Status {
         self.status.read()
+    }
+
+    /// Lays files down; see [`Backend::upload_files`]. `None` when the agent has ended.
+    pub fn upload_files(&self, files: Vec<Upload>) -> Option<Vec<Uploaded>> {
+        self.transfer(|backend| async move { backend.upload_files(files).await })
+    }
+
+    /// Reads whole files; see [`Backend::download_files`]. `None` when the agent has ended.
+    pub fn download_files(&self, paths: Vec<PathBuf>) -> Option<Vec<Downloaded>> {
+        self.transfer(|backend| async move { backend.download_files(paths).await })
+    }
+
+    fn transfer<T, F: Future<Output = T>>(&self, work: impl FnOnce(Arc<dyn Backend>) -> F) -> Option<T> {
+        let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut built = self.plane.subscribe();
+        runtime.as_ref()?.block_on(async {
+            let built = tokio::time::timeout(BUILDING, built.wait_for(Option::is_some)).await;
+            let backend = built.ok()?.ok()?.clone()?;
+            Some(work(backend).await)
+        })
     }
 
     /// Ends the agent within `limit`: cancels everything, lets the journal be closed, leaves the threads.

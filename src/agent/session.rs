@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::agent::call::{self, LuaCall};
 use crate::agent::core::Core;
+use crate::agent::git;
 use crate::agent::setup::Blueprint;
 use crate::agent::turn::{self, Ended, Prompt};
 use crate::agent::undo;
@@ -19,6 +20,7 @@ use crate::agent::{feedback, reject, reopen, timeline};
 use crate::config::mode::Mode;
 use crate::host::scope;
 use crate::protocol::event::{Event, Level, TurnEnd};
+use crate::protocol::grant::Grant;
 use crate::protocol::ids::{HunkId, SessionId, TicketId, TurnId};
 use crate::protocol::op::Op;
 
@@ -151,6 +153,15 @@ impl Session {
             Op::Explain { ticket, tool, args } => {
                 let core = Arc::clone(&self.core);
                 self.beside.spawn(call::explain(core, ticket, tool, args));
+            }
+            Op::Permissions { ticket, revoke } => self.permissions(ticket, revoke.as_ref()),
+            Op::LookAtGit { ticket } => {
+                let (core, stop) = (Arc::clone(&self.core), self.root.child_token());
+                self.beside.spawn(git::look(core, ticket, stop));
+            }
+            Op::Blame { ticket, path, text } => {
+                let (core, stop) = (Arc::clone(&self.core), self.root.child_token());
+                self.beside.spawn(git::blame_file(core, ticket, path, text, stop));
             }
             // A second answer, or one that comes too late, has nobody to go to.
             Op::Reply { request, reply } => drop(self.core.requests.resolve(request, reply)),
@@ -345,6 +356,22 @@ impl Session {
         }));
     }
 
+    fn permissions(&mut self, ticket: TicketId, revoke: Option<&Grant>) {
+        let gate = Arc::clone(&self.core.gate);
+        let problem = tokio::task::block_in_place(|| {
+            let problem = revoke.and_then(|grant| gate.revoke(grant).err());
+            // The file may have been changed by hand, or by another Neovim.
+            self.blueprint.reload();
+            gate.reload(self.blueprint.config());
+            problem
+        });
+        self.core.events.push(Event::Permissions {
+            ticket,
+            grants: gate.grants(),
+            problem,
+        });
+    }
+
     fn set_mode(&self, name: &str) {
         match name.parse::<Mode>() {
             Ok(mode) => {
@@ -360,8 +387,11 @@ impl Session {
     }
 
     fn set_model(&mut self, model: &str) {
-        match self.core.set_model(self.blueprint.open_model(Some(model))) {
+        // A command may print the key, and take its time.
+        let opened = tokio::task::block_in_place(|| self.blueprint.open_model(Some(model)));
+        match self.core.set_model(opened) {
             Ok(name) => {
+                self.blueprint.remember_model(model);
                 self.model = Some(model.to_owned());
                 self.core.log.model_changed(&name);
                 self.core.events.push(Event::ModelChanged { model: name });

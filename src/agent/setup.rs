@@ -16,30 +16,39 @@ use crate::agent::core::Core;
 use crate::agent::effects;
 use crate::agent::history::History;
 use crate::agent::queue::EventQueue;
+use crate::agent::recovered;
 use crate::agent::reopen::Place;
 use crate::agent::requests::Requests;
 use crate::agent::resume::Resumed;
 use crate::agent::review_keeper::Kept;
+use crate::agent::sandbox;
 use crate::agent::session_log::{LogSetup, SessionLog};
 use crate::agent::status::StatusBoard;
+use crate::backend::Backend;
 use crate::backend::local::LocalBackend;
 use crate::config::load::{self, LoadInput, Loaded};
+use crate::config::mode::Mode;
+use crate::config::model::Config;
 use crate::config::shell_list::ShellAllowList;
 use crate::config::show;
 use crate::fs::safe_path;
 use crate::host::{Editor, Human};
 use crate::journal::{Journal, Record};
+use crate::judges::bench::{Bench, Main};
+use crate::judges::panel::Panel;
 use crate::offload::OffloadDir;
 use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
-use crate::protocol::event::{Event, Level, Notice, Usage};
+use crate::protocol::event::{BackgroundCommand, Event, Level, Notice, Usage};
 use crate::protocol::ids::{SessionId, TurnId};
-use crate::provider::{self, Provider, ProviderError, ProviderRow, ProviderSettings};
+use crate::provider::{self, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
+use crate::shell::background::{Background, OnChange};
 use crate::shell::env::Shell;
 use crate::shell::watchdog::Watchdog;
 use crate::snapshot::{SnapshotDirs, SnapshotStore, TreeWatch};
 use crate::tools::bash::Bash;
+use crate::tools::bash_walls::Enclosure;
 use crate::tools::builtin::{self, Services};
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::locks::PathLocks;
@@ -93,9 +102,9 @@ struct Began {
 
 /// Everything that the sessions of one Neovim share, and how one is built.
 pub struct Blueprint {
-    start: Start,
+    pub(super) start: Start,
     project: Option<PathBuf>,
-    loaded: Loaded,
+    pub(super) loaded: Loaded,
     events: Arc<EventQueue>,
     review: SharedBook,
     status: Arc<StatusBoard>,
@@ -105,7 +114,12 @@ pub struct Blueprint {
     watch: Arc<TreeWatch>,
     /// One for all sessions: a late answer must not meet the request of a later session.
     requests: Arc<Requests>,
+    /// The files of the newest session, for a program's transfers.
+    plane: Plane,
 }
+
+/// Where the front end finds the files of the newest session; `None` until there is one.
+pub type Plane = tokio::sync::watch::Sender<Option<Arc<dyn Backend>>>;
 
 impl Blueprint {
     /// Reads the configuration. It never fails: what is wrong becomes a notice.
@@ -132,7 +146,13 @@ impl Blueprint {
             watchdog: Arc::new(Watchdog::new()),
             watch: Arc::new(TreeWatch::new(watched)),
             requests,
+            plane: Plane::default(),
         }
+    }
+
+    /// Where the front end finds the files of the newest session.
+    pub fn plane(&self) -> Plane {
+        self.plane.clone()
     }
 
     /// No session will be built any more: what their commands left running is ended.
@@ -145,11 +165,25 @@ impl Blueprint {
         self.loaded = read_config(&self.start, self.project.as_deref());
     }
 
+    /// The configuration that a next session would have.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.loaded.config)
+    }
+
     /// What the front end hears at once.
     pub fn started(&self) -> Started {
+        let mode = self.loaded.config.mode;
+        let mut notices = self.loaded.notices.clone();
+        if mode == Mode::Auto && !self.start.human {
+            notices.push(Notice {
+                level: Level::Warn,
+                message: "The mode auto needs somebody to turn to; here it is as manual.".into(),
+                hint: Some("Name what may run with -S and permissions.bash.allow.".into()),
+            });
+        }
         Started {
-            mode: self.loaded.config.mode.as_str().into(),
-            notices: self.loaded.notices.clone(),
+            mode: mode.as_str().into(),
+            notices,
         }
     }
 
@@ -173,43 +207,6 @@ impl Blueprint {
         Arc::clone(&self.turns)
     }
 
-    /// Opens the model `name`, else the configured one, else one whose key is in the environment.
-    ///
-    /// # Errors
-    /// Why there is none, and what to type.
-    pub fn open_model(&self, name: Option<&str>) -> Result<Arc<dyn Provider>, ProviderError> {
-        let mut settings = self.provider_settings();
-        if let Some(name) = name {
-            settings.model = Some(name.to_owned());
-        }
-        provider::open(&settings, &|variable| std::env::var(variable).ok())
-    }
-
-    fn provider_settings(&self) -> ProviderSettings {
-        let config = &self.loaded.config;
-        let rows = config.providers.iter().map(|(name, row)| {
-            let headers = row
-                .headers
-                .iter()
-                .map(|(key, value)| (key.clone(), value.reveal().to_owned()));
-            let row = ProviderRow {
-                wire: row.wire.clone(),
-                base_url: row.base_url.clone(),
-                api_key_env: row.api_key_env.clone(),
-                headers: headers.collect(),
-                context_window: row.context_window,
-                replay_reasoning: row.replay_reasoning,
-                script: row.script.clone(),
-            };
-            (name.clone(), row)
-        });
-        ProviderSettings {
-            model: config.model.clone(),
-            providers: rows.collect(),
-            script: config.script.clone(),
-        }
-    }
-
     /// A new session with everything it needs; `model` is what the person chose, if not in the configuration.
     /// Its work ends with `root`. `resumed`: it goes on with an earlier one.
     pub fn build(
@@ -218,6 +215,7 @@ impl Blueprint {
         root: &CancellationToken,
         resumed: Option<(Resumed, SnapshotStore)>,
     ) -> Arc<Core> {
+        recovered::take_back(&self.intents(), &self.events);
         let Began {
             session,
             snapshots,
@@ -231,18 +229,18 @@ impl Blueprint {
         let requests = Arc::clone(&self.requests);
         let editor: Arc<dyn Editor> = requests.clone();
         let human: Arc<dyn Human> = requests.clone();
-        let tmp = config.artifacts_dir.clone().unwrap_or_else(std::env::temp_dir);
-        let offload = Arc::new(OffloadDir::new(&tmp, &session.0));
-        let gate = self.gate(&offload);
+        let offload = Arc::new(self.offload(&session));
+        let (gate, enclosure) = self.gate(&config, offload.path());
         let snapshots = Arc::new(snapshots);
-        let backend = Arc::new(LocalBackend::new(
-            Arc::clone(&editor),
-            save_policy(config.save),
-            self.disk_hook(),
-        ));
+        let backend = LocalBackend::new(Arc::clone(&editor), save_policy(config.save), self.disk_hook());
+        let backend = backend
+            .with_offload(Arc::clone(&offload))
+            .with_intents(&self.intents());
+        let backend = Arc::new(backend);
+        self.plane.send_replace(Some(backend.clone()));
         let shell = self.shell();
         let system = context::system_prompt(&self.start.cwd, &shell.name());
-        let bash = self.bash(shell);
+        let bash = self.bash(shell, enclosure, root);
         let seen = Arc::new(SeenFiles::default());
         let mut registry = builtin::registry(Services {
             backend: backend.clone(),
@@ -252,6 +250,7 @@ impl Blueprint {
             plan: self.plan_sink(),
             reads: gate.read_filter(),
             seen: Arc::clone(&seen),
+            offload: Arc::clone(&offload),
             may_delete: config.allow_fs_tools.offers("delete"),
         });
         let bash = !self.start.headless || self.shell_is_allowed();
@@ -261,26 +260,14 @@ impl Blueprint {
             Ok(provider) => (Some(provider.name().to_owned()), provider.scripted()),
             Err(_) => (config.model.clone(), false),
         };
+        let model: Main = Arc::new(Mutex::new(model));
+        let usage: Arc<Mutex<Usage>> = Arc::default();
+        let bench = self.bench(&model, &usage);
+        let panel = Arc::new(Panel::new(&config, bench, &self.start.cwd));
         self.status.model(name.clone(), scripted);
         self.status.session(&session.0);
         self.status.usage(Usage::default());
-        let first = Record::SessionStarted {
-            session: session.clone(),
-            cwd: self.start.cwd.clone(),
-            model: name,
-            mode: gate.mode().as_str().into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-        };
-        let log = SessionLog::new(LogSetup {
-            state_dir: self.start.state_dir.clone(),
-            root: self.place().root,
-            session: session.clone(),
-            first,
-            journal,
-            kept,
-            review: Arc::clone(&self.review),
-            events: Arc::clone(&self.events),
-        });
+        let log = self.log(&session, name, gate.mode().as_str(), (journal, kept));
         Arc::new(Core {
             session,
             cwd: self.start.cwd.clone(),
@@ -296,6 +283,7 @@ impl Blueprint {
                 offload,
                 locks: PathLocks::default(),
                 effects: ShellEffects::new(Arc::clone(&self.watch), self.effect_hook()),
+                panel,
             },
             gate,
             backend,
@@ -305,8 +293,8 @@ impl Blueprint {
             history: Mutex::new(history),
             prompts: Mutex::new(prompts),
             system,
-            model: Mutex::new(model),
-            usage: Mutex::default(),
+            model,
+            usage,
             notes: Mutex::default(),
             feedback: Mutex::default(),
             seen,
@@ -315,6 +303,32 @@ impl Blueprint {
             status: Arc::clone(&self.status),
             human: self.start.human,
             root: root.clone(),
+        })
+    }
+
+    /// The journal of a session: a new one, or the one that it goes on with and what that says of files that wait.
+    fn log(
+        &self,
+        session: &SessionId,
+        model: Option<String>,
+        mode: &str,
+        (journal, kept): (Option<Journal>, BTreeMap<PathBuf, Kept>),
+    ) -> SessionLog {
+        SessionLog::new(LogSetup {
+            state_dir: self.start.state_dir.clone(),
+            root: self.place().root,
+            session: session.clone(),
+            first: Record::SessionStarted {
+                session: session.clone(),
+                cwd: self.start.cwd.clone(),
+                model,
+                mode: mode.into(),
+                version: env!("CARGO_PKG_VERSION").into(),
+            },
+            journal,
+            kept,
+            review: Arc::clone(&self.review),
+            events: Arc::clone(&self.events),
         })
     }
 
@@ -344,28 +358,6 @@ impl Blueprint {
         }
     }
 
-    fn bash(&self, shell: Shell) -> Bash {
-        let timeout = Duration::from_millis(self.loaded.config.bash.timeout_ms);
-        Bash::new(
-            shell,
-            Arc::clone(&self.watchdog),
-            self.secret_variables(),
-            timeout,
-        )
-    }
-
-    fn gate(&self, offload: &OffloadDir) -> Arc<Gate> {
-        Arc::new(Gate::new(GateSetup {
-            cwd: self.start.cwd.clone(),
-            home: Some(self.start.home.clone()),
-            config: Arc::clone(&self.loaded.config),
-            user_file: load::user_file(&self.start.home),
-            protected: vec![self.start.home.join(".deepagents/.state")],
-            readable: vec![offload.path()],
-            only_listed: self.start.headless,
-        }))
-    }
-
     /// Where the sessions of this project are found.
     pub fn place(&self) -> Place {
         Place {
@@ -382,6 +374,93 @@ impl Blueprint {
             project: self.project.clone().unwrap_or(nowhere),
             state: self.start.state_dir.clone(),
         }
+    }
+
+    /// Where change sets are noted before they happen.
+    fn intents(&self) -> PathBuf {
+        self.start.state_dir.join("intents")
+    }
+
+    /// The folder of long results, its links resolved: what tools are permitted to read is real paths.
+    fn offload(&self, session: &SessionId) -> OffloadDir {
+        let real = |path: &Path| match safe_path::resolve(&self.start.cwd, &path.display().to_string()) {
+            Ok(resolved) => resolved.path,
+            Err(_) => path.to_owned(),
+        };
+        match &self.loaded.config.artifacts_dir {
+            Some(chosen) => OffloadDir::chosen(&real(chosen), &session.0),
+            None => OffloadDir::new(&real(&std::env::temp_dir()), &session.0),
+        }
+    }
+
+    /// What the judging models are opened with, and whom they report to.
+    fn bench(&self, main: &Main, usage: &Arc<Mutex<Usage>>) -> Bench {
+        let settings = self.provider_settings();
+        let (events, counted) = (Arc::clone(&self.events), Arc::clone(&self.events));
+        let (usage, status) = (Arc::clone(usage), Arc::clone(&self.status));
+        Bench {
+            open: Arc::new(move |name| {
+                let settings = ProviderSettings {
+                    model: Some(name.to_owned()),
+                    // A script takes the place of the conversation's model, not of those that judge it.
+                    script: None,
+                    ..settings.clone()
+                };
+                provider::open(&settings, &|name| {
+                    std::env::var(name).ok().filter(|_| name != "DCODE_SCRIPT")
+                })
+            }),
+            main: Arc::clone(main),
+            tell: Arc::new(move |event| events.push(event)),
+            spent: Arc::new(move |count| {
+                let mut usage = usage.lock().unwrap_or_else(PoisonError::into_inner);
+                usage.input_tokens += count.input;
+                usage.cached_tokens += count.cached;
+                usage.output_tokens += count.output;
+                usage.requests += 1;
+                status.usage(*usage);
+                counted.push(Event::Usage(*usage));
+            }),
+            opened: Mutex::default(),
+        }
+    }
+
+    /// The gate, and the walls around the commands that it lets pass.
+    fn gate(&self, config: &Arc<Config>, results: &Path) -> (Arc<Gate>, Enclosure) {
+        let (home, cwd) = (&self.start.home, &self.start.cwd);
+        let found = sandbox::find(
+            config,
+            home,
+            cwd,
+            self.project.as_deref(),
+            vec![results.to_owned()],
+        );
+        let shell = config.bash.shell.as_ref().map(Shell::new);
+        let gate = Arc::new(Gate::new(GateSetup {
+            cwd: cwd.clone(),
+            home: Some(home.clone()),
+            config: Arc::clone(config),
+            user_file: load::user_file(home),
+            protected: vec![home.join(".deepagents/.state")],
+            readable: vec![results.to_owned()],
+            only_listed: self.start.headless,
+            foreign_shell: shell
+                .filter(|shell| !shell.is_understood())
+                .map(|shell| shell.name()),
+            sandboxed: matches!(found, Some(Ok(_))),
+        }));
+        let top = self.project.clone().unwrap_or_else(|| cwd.clone());
+        let enclosure = sandbox::enclosure(found, config, &gate, top);
+        (gate, enclosure)
+    }
+
+    fn bash(&self, shell: Shell, enclosure: Enclosure, root: &CancellationToken) -> Bash {
+        let timeout = Duration::from_millis(self.loaded.config.bash.timeout_ms);
+        let background = Background::new(Arc::clone(&self.watchdog), root, self.background_sink());
+        let watchdog = Arc::clone(&self.watchdog);
+        Bash::new(shell, watchdog, self.secret_variables(), timeout)
+            .with_background(background)
+            .within(enclosure)
     }
 
     /// Tells review and editor of files that changed on disk while no buffer held them.
@@ -409,6 +488,19 @@ impl Blueprint {
     /// The watch over the project's files; a buffer that is written is no command's doing.
     pub fn watch(&self) -> Arc<TreeWatch> {
         Arc::clone(&self.watch)
+    }
+
+    fn background_sink(&self) -> OnChange {
+        let events = Arc::clone(&self.events);
+        Arc::new(move |running| {
+            let commands = running.into_iter().map(|running| BackgroundCommand {
+                handle: running.handle,
+                command: running.line,
+            });
+            events.push(Event::BackgroundChanged {
+                commands: commands.collect(),
+            });
+        })
     }
 
     fn plan_sink(&self) -> PlanSink {
@@ -442,11 +534,6 @@ impl Blueprint {
     fn shell_is_allowed(&self) -> bool {
         let config = &self.loaded.config;
         config.shell_allow_list != ShellAllowList::Off || !config.permissions.bash_allow.is_empty()
-    }
-
-    /// Names of the variables that hold keys; no child of ours sees them.
-    fn secret_variables(&self) -> Vec<String> {
-        provider::key_variables(&self.provider_settings())
     }
 }
 

@@ -11,11 +11,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::core::Core;
 use crate::agent::effects;
+use crate::agent::plan;
 use crate::host::scope::{self, Scope};
 use crate::protocol::event::{Event, Level};
 use crate::protocol::ids::{StepIx, TurnId};
 use crate::protocol::message::{ToolCall, ToolResult};
 use crate::protocol::tool::{Outcome, ToolClass};
+use crate::tools::batch::Batch;
 use crate::tools::dispatch::Place;
 use crate::tools::finished::Finished;
 use crate::tools::registry::canonical;
@@ -41,6 +43,7 @@ pub async fn run_calls(
         turn,
         limit: None,
     };
+    let batch = &plan::plan(core, calls, skip, core.human, cancel).await;
     let mut results = Vec::with_capacity(calls.len());
     for group in calls.chunk_by(|one, next| is_read(core, one) && is_read(core, next)) {
         let group = stream::iter(group.iter().cloned()).map(|call| async move {
@@ -56,7 +59,7 @@ pub async fn run_calls(
                 };
             }
             let scope = core.scope(cancel.clone());
-            let finished = run_call(core, &call, place, scope).await;
+            let finished = run_call(core, &call, place, scope, batch).await;
             result(&call, finished)
         });
         results.extend(group.buffered(READS_TOGETHER).collect::<Vec<_>>().await);
@@ -65,8 +68,14 @@ pub async fn run_calls(
     results
 }
 
-/// Runs one call and tells the editor of it.
-pub async fn run_call(core: &Arc<Core>, call: &ToolCall, place: Place, scope: Scope) -> Finished {
+/// Runs one call and tells the editor of it. `batch` is what is known of the calls of its step.
+pub async fn run_call(
+    core: &Arc<Core>,
+    call: &ToolCall,
+    place: Place,
+    scope: Scope,
+    batch: &Batch,
+) -> Finished {
     // Accesses are looked up only now: an earlier call of the step may have moved a file or made a link.
     let prepare = || {
         let tool = core.registry.find(&call.name)?;
@@ -94,7 +103,7 @@ pub async fn run_call(core: &Arc<Core>, call: &ToolCall, place: Place, scope: Sc
         Err(error) => Finished::unfit(&error),
         Ok((tool, prepared)) => {
             let ctx = context(core, call, &scope.cancel);
-            let work = scope::within(scope, core.dispatcher.dispatch(tool, prepared, place, ctx));
+            let work = scope::within(scope, core.dispatcher.dispatch(tool, prepared, place, ctx, batch));
             let done = AssertUnwindSafe(work).catch_unwind().await;
             done.unwrap_or_else(|_| Finished::unfit(&ToolError::fault()))
         }

@@ -86,7 +86,9 @@ fn file(snapshots: &SnapshotStore, path: &Path, before: &Before, after: Option<&
         (Disk::File { blob: a, .. }, Some(Disk::File { blob: b, .. })) if a == b && added + removed == 0 => {
             FileFate::Mode
         }
-        (Disk::Link { .. } | Disk::Folder, _) | (_, Some(Disk::Link { .. } | Disk::Folder)) => FileFate::Kind,
+        (Disk::Link { .. } | Disk::Folder { .. }, _) | (_, Some(Disk::Link { .. } | Disk::Folder { .. })) => {
+            FileFate::Kind
+        }
         _ if texts.is_none() => FileFate::Binary,
         _ => FileFate::Changed,
     };

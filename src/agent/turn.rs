@@ -83,6 +83,7 @@ enum Cut {
 
 /// Runs a turn until the model has nothing more to do, or something ends it.
 pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationToken) -> Ended {
+    core.dispatcher.panel.hear(&prompt.text);
     let mut notes = core.take_notes();
     // What is asked of the editor ends with the turn.
     let scope = || core.scope(cancel.clone());
@@ -266,6 +267,14 @@ fn take(core: &Core, turn: TurnId, step: StepIx, reply: &mut Reply, event: Strea
             let id = unique_id(core, step, &reply.calls, id);
             reply.calls.push(ToolCall { id, name, arguments });
         }
+        StreamEvent::Waiting(wait) => core.events.push(Event::Waiting {
+            turn,
+            ms: u64::try_from(wait.length.as_millis()).unwrap_or(u64::MAX),
+            number: wait.number,
+            of: wait.of,
+            why: wait.why,
+        }),
+        StreamEvent::Sealed { .. } => {}
         StreamEvent::Usage(count) => core.events.push(Event::Usage(add_usage(core, count, window))),
         StreamEvent::Done(stop) => reply.stop = Some(stop),
     }

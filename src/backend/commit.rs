@@ -1,13 +1,13 @@
 //! Makes planned changes of the disk happen, all of them or none. Everything here blocks.
 
 use std::collections::VecDeque;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::backend::BackendError;
-use crate::backend::disk::Disk;
-use crate::fs::atomic::{self, StagedWrite};
+use crate::backend::disk::{self, Disk};
+use crate::fs::atomic::StagedWrite;
 use crate::fs::cause::cause;
+use crate::fs::pinned;
 
 /// One change of the disk.
 pub struct DiskStep {
@@ -82,7 +82,7 @@ fn one(step: DiskStep) -> Result<Done, BackendError> {
             committed.made_parents
         }
         DiskAction::Remove => {
-            remove(&path, &before).map_err(|error| BackendError::Io {
+            disk::remove(&path, &before).map_err(|error| BackendError::Io {
                 path: path.clone(),
                 reason: cause(&error),
             })?;
@@ -96,14 +96,6 @@ fn one(step: DiskStep) -> Result<Done, BackendError> {
     })
 }
 
-fn remove(path: &Path, what: &Disk) -> io::Result<()> {
-    match what {
-        Disk::Absent => Ok(()),
-        Disk::Directory => std::fs::remove_dir(path),
-        Disk::File { .. } | Disk::Large { .. } | Disk::Link(_) => std::fs::remove_file(path),
-    }
-}
-
 /// Puts back what was there, the last change first. The answer names what could not be put back.
 fn take_back(done: Vec<Done>) -> Vec<PathBuf> {
     let mut left = Vec::new();
@@ -113,15 +105,9 @@ fn take_back(done: Vec<Done>) -> Vec<PathBuf> {
         made_parents,
     } in done.into_iter().rev()
     {
-        let restored = match before {
-            Disk::Absent => std::fs::remove_file(&path).is_ok(),
-            Disk::File { bytes, mode, .. } => atomic::write(&path, &bytes, Some(mode)).is_ok(),
-            Disk::Large { .. } => false,
-            Disk::Link(target) => std::os::unix::fs::symlink(target, &path).is_ok(),
-            Disk::Directory => std::fs::create_dir(&path).is_ok(),
-        };
+        let restored = disk::put_back(&path, before);
         for folder in made_parents.iter().rev() {
-            std::fs::remove_dir(folder).ok();
+            pinned::remove(folder, true).ok();
         }
         if !restored {
             left.push(path);

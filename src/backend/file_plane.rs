@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use thiserror::Error;
 
+use crate::backend::transfer::{Downloaded, Upload, Uploaded};
 use crate::protocol::change::{AppliedFile, ChangeSet, FileText};
 
 /// Files, wherever they are. Paths are absolute; links are resolved by the caller.
@@ -23,6 +24,14 @@ pub trait Backend: Send + Sync {
 
     /// Makes all changes of the set, or none. The answer has one entry a change, in order.
     async fn apply(&self, set: ChangeSet) -> Result<Vec<AppliedFile>, BackendError>;
+
+    /// Lays whole files down for a program, not for the model: nothing is asked, reviewed or kept for undo.
+    /// One answer a file, in order; one that fails stops none of the others. An open buffer notices as it
+    /// does of any other program.
+    async fn upload_files(&self, files: Vec<Upload>) -> Vec<Uploaded>;
+
+    /// Whole files as they lie there, for a program. One answer a path, in order.
+    async fn download_files(&self, paths: Vec<PathBuf>) -> Vec<Downloaded>;
 }
 
 /// A stretch of a file.
@@ -41,6 +50,8 @@ pub struct DirEntry {
     pub name: String,
     /// What it is; a link is a link, whatever it points to.
     pub kind: EntryKind,
+    /// What a link says; it may be relative, and point to nothing.
+    pub target: Option<PathBuf>,
     /// Size in bytes, of files.
     pub size: u64,
     /// Time of the last change.

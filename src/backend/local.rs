@@ -2,16 +2,18 @@
 //!
 //! How a change set happens is in `transaction.rs`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use crate::backend::disk;
 use crate::backend::transaction::Transaction;
+use crate::backend::transfer::{self, Downloaded, Upload, Uploaded};
 use crate::backend::{Backend, BackendError, DirEntry, ReadBytes};
 use crate::host::scope;
 use crate::host::{Editor, EditorError};
+use crate::offload::OffloadDir;
 use crate::protocol::change::{AppliedFile, ChangeSet, FileText, Origin, SavePolicy, TextSource};
 
 /// A file that was changed on disk without a buffer. A text is `None` where there is no file or no
@@ -38,12 +40,39 @@ pub struct LocalBackend {
     editor: Arc<dyn Editor>,
     save: SavePolicy,
     hook: DiskHook,
+    offload: Option<Arc<OffloadDir>>,
+    intents: Option<Arc<Path>>,
 }
 
 impl LocalBackend {
     /// A backend that edits loaded buffers through `editor` and tells `hook` of the other files.
     pub fn new(editor: Arc<dyn Editor>, save: SavePolicy, hook: DiskHook) -> Self {
-        Self { editor, save, hook }
+        Self {
+            editor,
+            save,
+            hook,
+            offload: None,
+            intents: None,
+        }
+    }
+
+    /// The same backend, which notes change sets in this folder before they happen; see [`recover`]. Without
+    /// it a set that breaks off with the process stays half done.
+    ///
+    /// [`recover`]: crate::backend::recover
+    pub fn with_intents(self, folder: &Path) -> Self {
+        Self {
+            intents: Some(folder.into()),
+            ..self
+        }
+    }
+
+    /// The same backend, whose transfers take `/retrieved/…` for files of this folder.
+    pub fn with_offload(self, offload: Arc<OffloadDir>) -> Self {
+        Self {
+            offload: Some(offload),
+            ..self
+        }
     }
 }
 
@@ -59,11 +88,13 @@ impl Backend for LocalBackend {
             return Ok(FileText {
                 text: buffer.text,
                 source,
+                laid_down: None,
             });
         }
         let path = path.to_owned();
-        let text = blocking(move || disk::read_text(&path)).await?;
+        let (text, format) = blocking(move || disk::read_text(&path)).await?;
         Ok(FileText {
+            laid_down: format.words(&text),
             text,
             source: TextSource::Disk,
         })
@@ -82,8 +113,9 @@ impl Backend for LocalBackend {
     /// Goes on to its end when the caller is dropped: half a set is worse than one too many.
     async fn apply(&self, set: ChangeSet) -> Result<Vec<AppliedFile>, BackendError> {
         let (editor, save, hook) = (Arc::clone(&self.editor), self.save, Arc::clone(&self.hook));
+        let intents = self.intents.clone();
         let whole = scope::spawn(async move {
-            let transaction = Transaction::new(editor.as_ref(), save, &set)?;
+            let transaction = Transaction::new(editor.as_ref(), save, &set, intents.as_deref())?;
             let (applied, changed) = transaction.run().await?;
             for file in &changed {
                 hook(DiskChange {
@@ -96,6 +128,34 @@ impl Backend for LocalBackend {
             Ok(applied)
         });
         whole.await.unwrap_or_else(|_| Err(interrupted()))
+    }
+
+    async fn upload_files(&self, files: Vec<Upload>) -> Vec<Uploaded> {
+        let offload = self.offload.clone();
+        let work = move || {
+            let one = |file: Upload| {
+                let error = transfer::upload(offload.as_deref(), &file).err();
+                Uploaded {
+                    path: file.path,
+                    error,
+                }
+            };
+            Ok(files.into_iter().map(one).collect())
+        };
+        // A panic in there has been logged; no answer is what the caller sees of it.
+        blocking(work).await.unwrap_or_default()
+    }
+
+    async fn download_files(&self, paths: Vec<PathBuf>) -> Vec<Downloaded> {
+        let offload = self.offload.clone();
+        let work = move || {
+            let one = |path: PathBuf| Downloaded {
+                content: transfer::download(offload.as_deref(), &path),
+                path,
+            };
+            Ok(paths.into_iter().map(one).collect())
+        };
+        blocking(work).await.unwrap_or_default()
     }
 }
 

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::backend::BackendError;
 use crate::backend::disk::{self, Disk};
 use crate::edit::lines::line_edits;
-use crate::fs::atomic::{AtomicError, MadeParents, StagedWrite};
+use crate::fs::atomic::{AtomicError, StagedWrite};
 use crate::fs::endings::{adapt_endings, to_lf};
+use crate::fs::made_parents::MadeParents;
 use crate::fs::text::{self, TextFormat};
 use crate::protocol::change::{
     BufferEdits, BufferText, Content, ContentHash, Expect, FileChange, SavePolicy,
@@ -28,6 +29,8 @@ pub enum Action {
     /// The file is replaced on disk. The texts are `None` where there is none.
     Write {
         staged: StagedWrite,
+        /// Of the bytes that are written.
+        hash: ContentHash,
         old_text: Option<String>,
         new_text: Option<String>,
     },
@@ -39,20 +42,24 @@ pub enum Action {
 pub struct BufferPlan {
     pub edits: BufferEdits,
     pub old: BufferText,
+    /// The bytes that the editor will write, as far as they can be known; `None` where it writes none.
+    pub on_disk: Option<Vec<u8>>,
     /// Permission bits to set after it was written.
     pub mode: Option<u32>,
     /// Folders that were made so that it can be written.
     pub made: MadeParents,
 }
 
-/// Plans every change or none: checks what the caller expects, encodes, stages. Blocks.
+/// Plans every change or none: checks what the caller expects, encodes, stages in files that begin with
+/// `prefix`. Blocks.
 pub fn plan(
     changes: Vec<(FileChange, Option<BufferText>)>,
     save: SavePolicy,
+    prefix: &str,
 ) -> Result<Vec<Planned>, BackendError> {
     let mut plans = Vec::with_capacity(changes.len());
     for (change, buffer) in changes {
-        match plan_one(change, buffer, save) {
+        match plan_one(change, buffer, save, prefix) {
             Ok(planned) => plans.push(planned),
             Err(error) => {
                 discard(plans);
@@ -73,6 +80,7 @@ fn plan_one(
     change: FileChange,
     buffer: Option<BufferText>,
     save: SavePolicy,
+    prefix: &str,
 ) -> Result<Planned, BackendError> {
     let path = change.path().to_owned();
     check_folder(&path)?;
@@ -80,11 +88,11 @@ fn plan_one(
     let action = match (change, buffer) {
         (FileChange::Write { expect, content, .. }, Some(old)) => {
             check(&path, &expect, &before, Some(&old))?;
-            Action::Buffer(write_buffer(&path, settled(content)?, old, save)?)
+            Action::Buffer(write_buffer(&path, settled(content)?, old, save, &before)?)
         }
         (FileChange::Write { expect, content, .. }, None) => {
             check(&path, &expect, &before, None)?;
-            write_disk(&path, settled(content)?, &before)?
+            write_disk(prefix, &path, settled(content)?, &before)?
         }
         (FileChange::Delete { expect, .. }, buffer) => {
             check(&path, &expect, &before, buffer.as_ref())?;
@@ -180,6 +188,7 @@ fn write_buffer(
     content: Settled,
     old: BufferText,
     save: SavePolicy,
+    disk: &Disk,
 ) -> Result<BufferPlan, BackendError> {
     let (text, mode) = match content {
         Settled::Text(text) => (text, None),
@@ -202,6 +211,7 @@ fn write_buffer(
         Some(folder) if save => MadeParents::make(folder).map_err(not_written)?,
         _ => MadeParents::default(),
     };
+    let on_disk = save.then(|| written(&text, disk)).flatten();
     let (edits, eol) = line_edits(&old.text, &text);
     let edits = BufferEdits {
         path: path.to_owned(),
@@ -215,12 +225,22 @@ fn write_buffer(
     Ok(BufferPlan {
         edits,
         old,
+        on_disk,
         mode,
         made,
     })
 }
 
-fn write_disk(path: &Path, content: Settled, before: &Disk) -> Result<Action, BackendError> {
+/// What the editor makes of a buffer's text when it writes it over `disk`, formatters aside.
+fn written(text: &str, disk: &Disk) -> Option<Vec<u8>> {
+    let (old, format) = match disk {
+        Disk::Absent => (String::new(), TextFormat::default()),
+        _ => disk.text()?,
+    };
+    text::encode(&adapt_endings(text, &old), &format).ok()
+}
+
+fn write_disk(prefix: &str, path: &Path, content: Settled, before: &Disk) -> Result<Action, BackendError> {
     match before {
         Disk::Directory => return Err(BackendError::IsDirectory(path.to_owned())),
         // Links were resolved: this one was put here since.
@@ -245,9 +265,10 @@ fn write_disk(path: &Path, content: Settled, before: &Disk) -> Result<Action, Ba
             (bytes, mode, text)
         }
     };
-    let staged = StagedWrite::stage(path, &bytes, mode).map_err(not_written)?;
+    let staged = StagedWrite::stage_exact(prefix, path, &bytes, mode).map_err(not_written)?;
     Ok(Action::Write {
         staged,
+        hash: ContentHash::of(&bytes),
         old_text,
         new_text,
     })
@@ -279,6 +300,7 @@ fn remove(path: &Path, before: &Disk, buffer: Option<BufferText>) -> Result<Acti
     Ok(Action::Buffer(BufferPlan {
         edits,
         old,
+        on_disk: None,
         mode: None,
         made: MadeParents::default(),
     }))

@@ -5,23 +5,27 @@
 //! edits all buffers in one batch, and at last the staged files are renamed into place (`commit.rs`).
 //! When the last move fails half-way, the files and then the buffers are put back.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::backend::BackendError;
 use crate::backend::commit::{CommitError, DiskAction, DiskStep, commit};
-use crate::backend::disk::Disk;
+use crate::backend::disk::{self, Disk};
+use crate::backend::intent::Intent;
 use crate::backend::local::{blocking, editor_error};
 use crate::backend::plan::{Action, BufferPlan, Planned, discard, plan};
 use crate::edit::lines::line_edits;
+use crate::fs::atomic::PREFIX;
 use crate::host::{Editor, EditorError};
-use crate::protocol::change::{AppliedFile, BufferEdits, ChangeSet, EditBatch, Origin, SavePolicy};
+use crate::protocol::change::{
+    AppliedFile, BufferEdits, BufferText, ChangeSet, EditBatch, FileChange, Origin, SavePolicy,
+};
 
 /// A change set on its way.
 pub struct Transaction<'a> {
     editor: &'a dyn Editor,
     save: SavePolicy,
     set: &'a ChangeSet,
+    intents: Option<&'a Path>,
 }
 
 /// A file that was changed on disk, with its texts where it has some.
@@ -51,14 +55,25 @@ impl From<BackendError> for Failure {
 
 impl<'a> Transaction<'a> {
     /// Prepares nothing yet; refuses a set that changes a path twice.
-    pub fn new(editor: &'a dyn Editor, save: SavePolicy, set: &'a ChangeSet) -> Result<Self, BackendError> {
+    /// It is noted below `intents` before it happens, if that is given.
+    pub fn new(
+        editor: &'a dyn Editor,
+        save: SavePolicy,
+        set: &'a ChangeSet,
+        intents: Option<&'a Path>,
+    ) -> Result<Self, BackendError> {
         let mut seen = std::collections::HashSet::new();
         match set.changes.iter().find(|change| !seen.insert(change.path())) {
             Some(twice) => Err(BackendError::Io {
                 path: twice.path().to_owned(),
                 reason: "it is changed twice in one set; make one change of it".to_owned(),
             }),
-            None => Ok(Self { editor, save, set }),
+            None => Ok(Self {
+                editor,
+                save,
+                set,
+                intents,
+            }),
         }
     }
 
@@ -89,7 +104,14 @@ impl<'a> Transaction<'a> {
             changes.push((change.clone(), buffer));
         }
         let save = self.save;
-        let plans = blocking(move || plan(changes, save)).await?;
+        // One loaded buffer is written by the editor, in its own safe way.
+        let by_editor_alone = match changes.as_slice() {
+            [(FileChange::Write { .. }, buffer)] => buffer.is_some(),
+            _ => false,
+        };
+        let intents = self.intents.filter(|_| !by_editor_alone).map(Path::to_path_buf);
+        let label = self.set.label.clone();
+        let (plans, intent) = blocking(move || ready(changes, save, intents.as_deref(), &label)).await?;
         let edited = match self.edit_buffers(&plans).await {
             Ok(edited) => edited,
             Err(error) => {
@@ -99,6 +121,7 @@ impl<'a> Transaction<'a> {
                 let path = buffer.map_or_else(PathBuf::new, |planned| planned.path.clone());
                 let dropped = move || {
                     discard(plans);
+                    end(intent, false);
                     Ok(())
                 };
                 blocking(dropped).await?;
@@ -117,10 +140,17 @@ impl<'a> Transaction<'a> {
             }
             Ok(committed)
         });
-        match committed.await? {
+        let outcome = match committed.await? {
             Ok(()) => Ok(self.report(entries, &edited)),
-            Err(failed) => Err(self.roll_back(&entries, failed).await.into()),
-        }
+            Err(failed) => Err(self.roll_back(entries, failed).await.into()),
+        };
+        let happened = outcome.is_ok();
+        blocking(move || {
+            end(intent, happened);
+            Ok(())
+        })
+        .await?;
+        outcome
     }
 
     async fn edit_buffers(&self, plans: &[Planned]) -> Result<Vec<AppliedFile>, EditorError> {
@@ -147,9 +177,9 @@ impl<'a> Transaction<'a> {
     }
 
     /// Puts the buffers back after the disk refused, and words the error.
-    async fn roll_back(&self, entries: &[Entry], failed: CommitError) -> BackendError {
+    async fn roll_back(&self, entries: Vec<Entry>, failed: CommitError) -> BackendError {
         let mut left = failed.left_changed;
-        for entry in entries {
+        for entry in &entries {
             let Entry::Buffer { path, plan } = entry else {
                 continue;
             };
@@ -266,6 +296,47 @@ impl<'a> Transaction<'a> {
     }
 }
 
+/// Notes the set, works it out and lays it ready: nothing can be seen of it yet. Blocks.
+fn ready(
+    changes: Vec<(FileChange, Option<BufferText>)>,
+    save: SavePolicy,
+    intents: Option<&Path>,
+    label: &str,
+) -> Result<(Vec<Planned>, Option<Intent>), BackendError> {
+    let paths: Vec<PathBuf> = changes
+        .iter()
+        .map(|(change, _)| change.path().to_owned())
+        .collect();
+    let mut intent = intents.map(|dir| Intent::begin(dir, &paths)).transpose()?;
+    let prefix = intent.as_ref().map_or(PREFIX, Intent::prefix).to_owned();
+    let ready = plan(changes, save, &prefix).and_then(|plans| {
+        let promised = match &mut intent {
+            Some(intent) => intent.promise(label, &plans),
+            None => Ok(()),
+        };
+        match promised {
+            Ok(()) => Ok(plans),
+            Err(error) => {
+                discard(plans);
+                Err(error)
+            }
+        }
+    });
+    match ready {
+        Ok(plans) => Ok((plans, intent)),
+        Err(error) => {
+            end(intent, false);
+            Err(error)
+        }
+    }
+}
+
+fn end(intent: Option<Intent>, happened: bool) {
+    if let Some(intent) = intent {
+        intent.end(happened);
+    }
+}
+
 /// Takes the disk part out of the plans. A deleted buffer has both parts.
 fn split(plans: Vec<Planned>) -> (Vec<DiskStep>, Vec<Entry>) {
     let mut steps = Vec::new();
@@ -286,6 +357,7 @@ fn split(plans: Vec<Planned>) -> (Vec<DiskStep>, Vec<Entry>) {
                 staged,
                 old_text,
                 new_text,
+                ..
             } => {
                 steps.push(DiskStep {
                     path: path.clone(),
@@ -327,6 +399,6 @@ fn modes(entries: &[Entry]) -> Vec<(PathBuf, u32)> {
 fn set_modes(modes: &[(PathBuf, u32)]) {
     for (path, mode) in modes {
         // The content is in place; a file that the editor could not write keeps its mode.
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(*mode)).ok();
+        disk::set_mode(path, *mode).ok();
     }
 }

@@ -18,6 +18,7 @@ pub mod layer;
 pub mod load;
 pub mod mode;
 pub mod model;
+pub mod provider_rows;
 pub mod read_toml;
 pub mod rules;
 pub mod shell_list;

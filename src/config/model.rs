@@ -1,7 +1,6 @@
 //! The typed tree that the engine reads, with its defaults.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -9,6 +8,7 @@ use serde_json::Value;
 use crate::config::fs_tools::{self, FsTools};
 use crate::config::layer::{Layer, Sourced};
 use crate::config::mode::Mode;
+use crate::config::provider_rows::{self, ProviderRow};
 use crate::config::rules::{self, FsRule};
 use crate::config::shell_list::{self, ShellAllowList};
 use crate::config::values::Values;
@@ -22,6 +22,12 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderRow>,
     /// A file of steps that is played in place of any model.
     pub script: Option<PathBuf>,
+    /// Whether the model is to think; none means as it does by itself.
+    pub thinking: Option<bool>,
+    /// How hard it thinks, in the provider's word.
+    pub effort: Option<String>,
+    /// How often a request that failed is made again.
+    pub retries: Option<u32>,
     /// The mode that a session starts in.
     pub mode: Mode,
     /// When an edited buffer that was unmodified is written.
@@ -34,6 +40,10 @@ pub struct Config {
     pub shell_allow_list: ShellAllowList,
     /// Whether bash runs in a sandbox.
     pub sandbox: Sandbox,
+    /// Whether commands that cannot leave the sandbox run unasked.
+    pub sandbox_auto_allow: bool,
+    /// What commands in the sandbox may read although it lies in the home.
+    pub sandbox_read: Vec<PathBuf>,
     /// The model that judges destructive commands; none means that nobody does.
     pub validator: Option<JudgeModel>,
     /// The model that reviews in the mode `auto`; none means that the person is asked.
@@ -48,48 +58,6 @@ pub struct Config {
     pub limits: Limits,
     /// How commands run.
     pub bash: Bash,
-}
-
-/// One provider, as far as the person says something of it. Keys are never written in a config, only the
-/// name of the variable that holds one.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ProviderRow {
-    /// `openai` or `scripted`.
-    pub wire: Option<String>,
-    /// With the version part, for example `http://127.0.0.1:8080/v1`.
-    pub base_url: Option<String>,
-    /// The environment variable that holds the key.
-    pub api_key_env: Option<String>,
-    /// More headers. A value may be a secret.
-    pub headers: BTreeMap<String, Secret>,
-    /// Tokens that the model can read.
-    pub context_window: Option<u64>,
-    /// Whether past reasoning is sent back; none means by the name of provider and model.
-    pub replay_reasoning: Option<bool>,
-    /// The file that a scripted provider plays.
-    pub script: Option<PathBuf>,
-}
-
-/// A text that no log and no message shows.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a text.
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The text, for the one place that sends it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(set)")
-    }
 }
 
 /// When an edited buffer is written. A buffer that held unsaved changes never is.
@@ -194,6 +162,8 @@ pub struct Bash {
     pub timeout_ms: u64,
     /// The shell; none means `$SHELL` where it is one that is understood.
     pub shell: Option<PathBuf>,
+    /// Variables that commands see although their names look like those of keys.
+    pub env_keep: Vec<String>,
 }
 
 impl Default for Bash {
@@ -201,6 +171,7 @@ impl Default for Bash {
         Self {
             timeout_ms: 120_000,
             shell: None,
+            env_keep: Vec::new(),
         }
     }
 }
@@ -214,7 +185,10 @@ impl Config {
         let default = Self::default();
         let config = Self {
             model: values.text("model"),
-            providers: providers(values),
+            providers: provider_rows::from_values(values),
+            thinking: values.flag("thinking"),
+            effort: values.text("effort"),
+            retries: values.number("retries").and_then(|times| times.try_into().ok()),
             script: path("script"),
             mode: values
                 .text("mode")
@@ -233,6 +207,12 @@ impl Config {
                 Some("off") => Sandbox::Off,
                 _ => Sandbox::Auto,
             },
+            sandbox_auto_allow: values.flag("sandbox_auto_allow").unwrap_or_default(),
+            sandbox_read: values
+                .texts("sandbox_read")
+                .into_iter()
+                .map(|item| PathBuf::from(item.value))
+                .collect(),
             validator: judge(values, "validator", 10_000),
             auto: judge(values, "auto", 20_000),
             mcp: Mcp {
@@ -253,36 +233,15 @@ impl Config {
                     .number("bash.timeout_ms")
                     .unwrap_or(default.bash.timeout_ms),
                 shell: path("bash.shell"),
+                env_keep: values
+                    .texts("bash.env_keep")
+                    .into_iter()
+                    .map(|item| item.value)
+                    .collect(),
             },
         };
         (config, trouble)
     }
-}
-
-fn providers(values: &Values) -> BTreeMap<String, ProviderRow> {
-    let names = values.below("providers").into_keys();
-    let row = |name: &str| {
-        let key = |field: &str| {
-            let provider = crate::config::read_toml::child("providers", name);
-            crate::config::read_toml::child(&provider, field)
-        };
-        let headers = values
-            .get(&key("headers"))
-            .and_then(|leaf| leaf.value.as_object());
-        let headers = headers.into_iter().flatten();
-        ProviderRow {
-            wire: values.text(&key("wire")),
-            base_url: values.text(&key("base_url")),
-            api_key_env: values.text(&key("api_key_env")),
-            headers: headers
-                .filter_map(|(name, value)| Some((name.clone(), Secret::new(value.as_str()?.to_owned()))))
-                .collect(),
-            context_window: values.number(&key("context_window")),
-            replay_reasoning: values.flag(&key("replay_reasoning")),
-            script: values.text(&key("script")).map(PathBuf::from),
-        }
-    };
-    names.map(|name| (name.clone(), row(&name))).collect()
 }
 
 fn permissions(values: &Values) -> Permissions {

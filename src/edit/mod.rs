@@ -8,11 +8,14 @@ pub mod hint;
 pub mod levenshtein;
 pub mod lines;
 pub mod merge;
+pub mod patch;
 pub mod patch_apply;
 pub mod patch_hint;
 #[cfg(test)]
 mod patch_laws;
+pub mod patch_order;
 pub mod patch_parse;
+pub mod patch_pass;
 pub mod patch_seek;
 mod patch_wrapper;
 mod reindent;

@@ -6,8 +6,9 @@
 
 use thiserror::Error;
 
-use crate::edit::patch_parse::{Chunk, PatchLine};
-use crate::edit::patch_seek::{Pass, Place, SeekError, old_side, seek};
+use crate::edit::patch::{Chunk, PatchLine};
+use crate::edit::patch_pass::Pass;
+use crate::edit::patch_seek::{Place, SeekError, old_side, seek};
 use crate::edit::reindent::Indents;
 use crate::fs::endings::LineEnding;
 

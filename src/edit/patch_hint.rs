@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use crate::edit::hint::nearest;
+use crate::edit::patch::Chunk;
 use crate::edit::patch_apply::ApplyError;
-use crate::edit::patch_parse::Chunk;
 use crate::edit::patch_seek::{SeekError, old_side};
 
 /// Places named of a chunk that fits several.

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 use similar::{ChangeTag, TextDiff};
 
+use crate::edit::patch::{Chunk, FileAction, PatchLine};
 use crate::edit::patch_apply::apply;
-use crate::edit::patch_parse::{Chunk, FileAction, PatchLine, parse};
+use crate::edit::patch_parse::parse;
 
 /// A patch from one text to another, with `context` lines around each change.
 fn patch(old: &str, new: &str, context: usize) -> String {

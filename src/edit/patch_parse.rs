@@ -1,4 +1,5 @@
-//! The envelope of a patch: which files it adds, updates, moves and deletes, and the chunks of each.
+//! From the text of an envelope to a [`Patch`]: which files it adds, updates, moves and deletes, and the chunks
+//! of each.
 //!
 //! ```text
 //! *** Begin Patch
@@ -16,6 +17,7 @@
 
 use thiserror::Error;
 
+use crate::edit::patch::{Chunk, FileAction, FilePatch, Patch, PatchLine};
 use crate::edit::patch_wrapper::{BEGIN, END, unwrap};
 
 const ADD: &str = "*** Add File:";
@@ -25,69 +27,6 @@ const MOVE: &str = "*** Move to:";
 const END_OF_FILE: &str = "*** End of File";
 /// What an error shows of a line, in characters.
 const SHOWN: usize = 60;
-
-/// A whole patch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Patch {
-    /// One entry a section, in order; at least one. A path may come several times.
-    pub files: Vec<FilePatch>,
-    /// `*** End Patch` was missing; everything before it was complete.
-    pub unended: bool,
-}
-
-/// What happens to one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FilePatch {
-    /// The line of its header in the patch, from 1.
-    pub line: usize,
-    /// As written, without blanks around it.
-    pub path: String,
-    /// What happens.
-    pub action: FileAction,
-}
-
-/// What a section does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileAction {
-    /// Makes a file with these lines; each gets a line break.
-    Add(Vec<String>),
-    /// Removes a file.
-    Delete,
-    /// Changes a file, moves it, or both: one of the two is there.
-    Update {
-        /// The new path, as written.
-        move_to: Option<String>,
-        /// The changes, usually in the order of the file.
-        chunks: Vec<Chunk>,
-    },
-}
-
-/// A place and what changes there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chunk {
-    /// Where it begins in the patch, from 1.
-    pub line: usize,
-    /// The texts after `@@`, outermost first; lines above the place, in whole or in part.
-    pub headers: Vec<String>,
-    /// Its lines; at least one.
-    pub lines: Vec<PatchLine>,
-    /// How many of the last lines were empty in the patch, without even a blank in front: they may be
-    /// lines of the file, or only stand between this chunk and what follows.
-    pub loose_tail: usize,
-    /// The place is the end of the file.
-    pub end_of_file: bool,
-}
-
-/// A line of a chunk, without its sign.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PatchLine {
-    /// Stands in the file and stays.
-    Keep(String),
-    /// Stands in the file and goes.
-    Remove(String),
-    /// Comes.
-    Add(String),
-}
 
 /// Why a text is no patch. The texts are for the model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

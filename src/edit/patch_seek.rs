@@ -10,41 +10,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::edit::patch_parse::{Chunk, PatchLine};
-
-/// How lines are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Pass {
-    /// As they are.
-    Exact,
-    /// Without blanks and tabs at the end.
-    NoTrailing,
-    /// Without white space at both ends.
-    Trimmed,
-    /// Runs of blanks and tabs taken as one blank, both ends trimmed.
-    Collapsed,
-}
-
-const PASSES: [Pass; 4] = [Pass::Exact, Pass::NoTrailing, Pass::Trimmed, Pass::Collapsed];
-
-impl Pass {
-    fn of(self, line: &str) -> Cow<'_, str> {
-        match self {
-            Self::Exact => Cow::Borrowed(line),
-            Self::NoTrailing => Cow::Borrowed(line.trim_end_matches([' ', '\t'])),
-            Self::Trimmed => Cow::Borrowed(line.trim()),
-            Self::Collapsed => {
-                let line = line.trim();
-                if line.contains("  ") || line.contains('\t') {
-                    let words = line.split([' ', '\t']).filter(|word| !word.is_empty());
-                    Cow::Owned(words.collect::<Vec<_>>().join(" "))
-                } else {
-                    Cow::Borrowed(line)
-                }
-            }
-        }
-    }
-}
+use crate::edit::patch::{Chunk, PatchLine};
+use crate::edit::patch_order::{Candidates, arrange, no_overlap};
+use crate::edit::patch_pass::{PASSES, Pass};
 
 /// Where a chunk belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,18 +89,6 @@ pub fn old_side(chunk: &Chunk, dropped: usize) -> Vec<&str> {
         PatchLine::Add(_) => None,
     });
     old.collect()
-}
-
-/// Where a chunk could stand.
-#[derive(Clone, Debug)]
-struct Candidates {
-    /// Ascending; at least one.
-    starts: Vec<usize>,
-    len: usize,
-    pass: Pass,
-    dropped: usize,
-    /// It only adds, so it stands between lines and takes no part in the order.
-    insertion: bool,
 }
 
 /// A file, prepared for looking up the lines of the chunks.
@@ -333,85 +289,4 @@ fn index<'a>(lines: &[&'a str], wanted: &[&'a str], pass: Pass) -> HashMap<Cow<'
         }
     }
     found
-}
-
-/// One start for each chunk, where there is no doubt.
-fn arrange(wanted: &[Candidates]) -> Result<Vec<usize>, SeekError> {
-    let (first, last) = (earliest(wanted), latest(wanted));
-    let mut starts = Vec::with_capacity(wanted.len());
-    for (at, candidates) in wanted.iter().enumerate() {
-        let start = match candidates.starts.as_slice() {
-            [only] => *only,
-            several => match (
-                first.as_ref().and_then(|f| f.get(at)),
-                last.as_ref().and_then(|l| l.get(at)),
-            ) {
-                (Some(first), Some(last)) if first == last => *first,
-                _ => {
-                    return Err(SeekError::Ambiguous {
-                        chunk: at,
-                        places: several.to_vec(),
-                    });
-                }
-            },
-        };
-        starts.push(start);
-    }
-    Ok(starts)
-}
-
-/// The arrangement in the order of the patch in which every chunk stands as early as it can.
-fn earliest(wanted: &[Candidates]) -> Option<Vec<usize>> {
-    let mut from = 0;
-    let mut starts = Vec::with_capacity(wanted.len());
-    for candidates in wanted {
-        let next = candidates.starts.partition_point(|start| *start < from);
-        let start = match candidates.starts.as_slice() {
-            // Lines for the end of the file may come anywhere in the patch.
-            [only] if candidates.insertion => *only,
-            starts => *starts.get(next)?,
-        };
-        if !(candidates.insertion && candidates.starts.len() == 1) {
-            from = start + candidates.len;
-        }
-        starts.push(start);
-    }
-    Some(starts)
-}
-
-/// The same, as late as it can.
-fn latest(wanted: &[Candidates]) -> Option<Vec<usize>> {
-    let mut to = usize::MAX;
-    let mut starts = Vec::with_capacity(wanted.len());
-    for candidates in wanted.iter().rev() {
-        let fits = candidates
-            .starts
-            .partition_point(|start| start + candidates.len <= to);
-        let start = match candidates.starts.as_slice() {
-            [only] if candidates.insertion => *only,
-            starts => *starts.get(fits.checked_sub(1)?)?,
-        };
-        if !(candidates.insertion && candidates.starts.len() == 1) {
-            to = start;
-        }
-        starts.push(start);
-    }
-    starts.reverse();
-    Some(starts)
-}
-
-fn no_overlap(places: &[Place]) -> Result<(), SeekError> {
-    let mut order: Vec<(usize, &Place)> = places.iter().enumerate().collect();
-    order.sort_by_key(|(_, place)| (place.lines.start, place.lines.end));
-    for pair in order.windows(2) {
-        if let [(one, before), (other, after)] = pair
-            && before.lines.end > after.lines.start
-        {
-            return Err(SeekError::Overlap {
-                chunk: *one.max(other),
-                line: after.lines.start,
-            });
-        }
-    }
-    Ok(())
 }

@@ -6,8 +6,8 @@
 //! extended attributes, a folder that takes no new file) the file is written in place, and its old
 //! bytes are put back should that fail.
 
-use std::fs::{File, Metadata, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::fs::{File, Metadata, Permissions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,11 @@ use tempfile::{NamedTempFile, TempPath};
 use thiserror::Error;
 
 use crate::fs::cause::cause;
+use crate::fs::made_parents::MadeParents;
+use crate::fs::pinned::{self, Pinned};
 
-const PREFIX: &str = ".dcode-";
+/// How the names of temporary files begin.
+pub const PREFIX: &str = ".dcode-";
 const MODE_BITS: u32 = 0o7777;
 
 /// Why a file was not written. The old content stands.
@@ -28,6 +31,8 @@ pub struct AtomicError {
     pub path: PathBuf,
     /// Cause and remedy in words.
     pub reason: String,
+    /// Whether the system did not permit it.
+    pub denied: bool,
 }
 
 impl AtomicError {
@@ -35,11 +40,18 @@ impl AtomicError {
         Self {
             path: path.to_owned(),
             reason: reason.into(),
+            denied: false,
         }
     }
 
-    fn io(path: &Path, error: &io::Error) -> Self {
-        Self::new(path, cause(error))
+    pub(super) fn io(path: &Path, error: &io::Error) -> Self {
+        Self {
+            denied: matches!(
+                error.kind(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+            ),
+            ..Self::new(path, cause(error))
+        }
     }
 }
 
@@ -48,10 +60,13 @@ impl AtomicError {
 #[derive(Debug)]
 pub struct StagedWrite {
     target: PathBuf,
+    /// The target by way of the held folder.
+    place: PathBuf,
     how: How,
     mode: Option<u32>,
     // Declared after `how`: the temporary file goes first, then the folders around it.
     parents: MadeParents,
+    folder: Pinned,
 }
 
 #[derive(Debug)]
@@ -59,7 +74,12 @@ enum How {
     /// Rename over what stands there, or over nothing.
     Rename { temp: TempPath, replaces: bool },
     /// Copy from the temporary file, or from memory where the folder takes no temporary file.
-    InPlace { bytes: Vec<u8>, _room: Option<TempPath> },
+    InPlace {
+        bytes: Vec<u8>,
+        /// Device and number of the file that is meant.
+        file: (u64, u64),
+        _room: Option<TempPath>,
+    },
 }
 
 /// What a commit did.
@@ -77,19 +97,38 @@ impl StagedWrite {
     /// umask. Missing folders are made.
     pub fn stage(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<Self, AtomicError> {
         let target = follow_link(path)?;
-        let existing = match std::fs::symlink_metadata(&target) {
-            Ok(metadata) => Some(metadata),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(AtomicError::io(path, &error)),
-        };
-        let Some(folder) = target.parent() else {
+        let real = real_above(&target).map_err(|error| AtomicError::io(path, &error))?;
+        Ok(Self {
+            target,
+            ..Self::stage_exact(PREFIX, &real, bytes, mode)?
+        })
+    }
+
+    /// The same for a path that is real already, as a judged one is: a link that stands on the way by now is
+    /// refused. The temporary file's name begins with `prefix`, so that it can be found again.
+    pub fn stage_exact(
+        prefix: &str,
+        path: &Path,
+        bytes: &[u8],
+        mode: Option<u32>,
+    ) -> Result<Self, AtomicError> {
+        let failed = |error: &io::Error| AtomicError::io(path, error);
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(AtomicError::new(path, "it is a directory"));
         };
-        let parents = MadeParents::make(folder)?;
+        let (parents, folder) = MadeParents::hold(above)?;
+        let here = folder.here().map_err(|error| failed(&error))?;
+        let place = here.join(name);
+        let existing = match std::fs::symlink_metadata(&place) {
+            Ok(metadata) => Some(metadata),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed(&error)),
+        };
+        let target = path.to_owned();
         let how = match &existing {
-            Some(metadata) => stage_existing(&target, folder, metadata, bytes)?,
+            Some(metadata) => stage_existing(prefix, &target, &place, &here, metadata, bytes)?,
             None => {
-                let temp = write_temp(folder, bytes, mode.unwrap_or(0o666))
+                let temp = write_temp(prefix, &here, bytes, mode.unwrap_or(0o666))
                     .map_err(|error| AtomicError::io(&target, &error))?;
                 How::Rename {
                     temp: temp.into_temp_path(),
@@ -105,9 +144,11 @@ impl StagedWrite {
         }
         Ok(Self {
             target,
+            place,
             how,
             mode,
             parents,
+            folder,
         })
     }
 
@@ -116,31 +157,40 @@ impl StagedWrite {
         &self.target
     }
 
+    /// The bytes, where the file will not be replaced in one move but written over: a kill in the middle
+    /// leaves half of them.
+    pub fn in_place(&self) -> Option<&[u8]> {
+        match &self.how {
+            How::InPlace { bytes, .. } => Some(bytes),
+            How::Rename { .. } => None,
+        }
+    }
+
     /// Puts the bytes in place. A new file is refused when something came to stand there meanwhile.
     pub fn commit(self) -> Result<Committed, AtomicError> {
         let Self {
             target,
+            place,
             how,
             mode,
             parents,
+            folder,
         } = self;
         let failed = |error: &io::Error| AtomicError::io(&target, error);
+        // Where there is no way by descriptor, the path must still lead to the folder that is held.
+        let here = folder.here().map_err(|error| failed(&error))?;
         match how {
-            How::Rename { temp, replaces: true } => temp.persist(&target).map_err(|e| failed(&e.error))?,
+            How::Rename { temp, replaces: true } => temp.persist(&place).map_err(|e| failed(&e.error))?,
             How::Rename {
                 temp,
                 replaces: false,
-            } => place_new(temp, &target).map_err(|e| failed(&e))?,
-            How::InPlace { bytes, _room } => {
-                write_in_place(&target, &bytes).map_err(|e| failed(&e))?;
-                if let Some(mode) = mode {
-                    std::fs::set_permissions(&target, Permissions::from_mode(mode & MODE_BITS))
-                        .map_err(|e| failed(&e))?;
-                }
+            } => place_new(temp, &place).map_err(|e| failed(&e))?,
+            How::InPlace { bytes, file, _room } => {
+                write_in_place(&place, file, &bytes, mode).map_err(|e| failed(&e))?;
             }
         }
         // The content is in place; that the folder's entry reaches the disk late is no failure.
-        if let Some(folder) = target.parent().and_then(|folder| File::open(folder).ok()) {
+        if let Ok(folder) = File::open(here) {
             folder.sync_all().ok();
         }
         let made_parents = parents.keep();
@@ -156,38 +206,23 @@ pub fn write(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<Committed, 
     StagedWrite::stage(path, bytes, mode)?.commit()
 }
 
-/// Folders made for a file; removed again when dropped, as far as they are empty.
-#[derive(Debug, Default)]
-pub struct MadeParents(Vec<PathBuf>);
-
-impl MadeParents {
-    /// Makes `folder` and what is missing above it.
-    pub fn make(folder: &Path) -> Result<Self, AtomicError> {
-        let missing: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
-        let mut made = Self::default();
-        for path in missing.into_iter().rev() {
-            match std::fs::create_dir(path) {
-                Ok(()) => made.0.push(path.to_owned()),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
-                Err(error) => return Err(AtomicError::io(path, &error)),
-            }
-        }
-        Ok(made)
-    }
-
-    /// Lets the folders stay and names them, outermost first.
-    pub fn keep(mut self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.0)
-    }
+/// [`write`] for a path that is real already; see [`StagedWrite::stage_exact`].
+pub fn write_exact(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<Committed, AtomicError> {
+    StagedWrite::stage_exact(PREFIX, path, bytes, mode)?.commit()
 }
 
-impl Drop for MadeParents {
-    fn drop(&mut self) {
-        for path in self.0.iter().rev() {
-            // One that holds something by now stays.
-            std::fs::remove_dir(path).ok();
+/// The path with the links of its folders resolved, as far as those exist.
+fn real_above(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    for folder in path.ancestors().skip(1) {
+        let below = path.strip_prefix(folder).unwrap_or(&path);
+        match std::fs::canonicalize(folder) {
+            Ok(real) => return Ok(real.join(below)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
         }
     }
+    Ok(path)
 }
 
 fn follow_link(path: &Path) -> Result<PathBuf, AtomicError> {
@@ -200,7 +235,15 @@ fn follow_link(path: &Path) -> Result<PathBuf, AtomicError> {
     }
 }
 
-fn stage_existing(target: &Path, folder: &Path, old: &Metadata, bytes: &[u8]) -> Result<How, AtomicError> {
+/// `target` is what messages name; `place` is where it is looked at.
+fn stage_existing(
+    prefix: &str,
+    target: &Path,
+    place: &Path,
+    folder: &Path,
+    old: &Metadata,
+    bytes: &[u8],
+) -> Result<How, AtomicError> {
     if old.is_dir() {
         return Err(AtomicError::new(target, "it is a directory"));
     }
@@ -208,26 +251,31 @@ fn stage_existing(target: &Path, folder: &Path, old: &Metadata, bytes: &[u8]) ->
         return Err(AtomicError::new(target, "it is not a regular file"));
     }
     // A rename would not ask: the folder decides about it. The file's own mode is the person's word.
-    rustix::fs::access(target, Access::WRITE_OK).map_err(|errno| match errno {
-        rustix::io::Errno::ACCESS => AtomicError::new(
-            target,
-            "the file is not writable for you; change its permissions (`chmod u+w`) if it shall be changed",
-        ),
+    rustix::fs::access(place, Access::WRITE_OK).map_err(|errno| match errno {
+        rustix::io::Errno::ACCESS => AtomicError {
+            denied: true,
+            ..AtomicError::new(
+                target,
+                "the file is not writable for you; change its permissions (`chmod u+w`) if it shall be changed",
+            )
+        },
         other => AtomicError::io(target, &other.into()),
     })?;
-    let temp = match write_temp(folder, bytes, 0o600) {
+    let temp = match write_temp(prefix, folder, bytes, 0o600) {
         Ok(temp) => temp,
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Ok(How::InPlace {
                 bytes: bytes.to_vec(),
+                file: (old.dev(), old.ino()),
                 _room: None,
             });
         }
         Err(error) => return Err(AtomicError::io(target, &error)),
     };
-    if old.nlink() > 1 || has_attributes(target) || !take_owner(temp.as_file(), old) {
+    if old.nlink() > 1 || has_attributes(place) || !take_owner(temp.as_file(), old) {
         return Ok(How::InPlace {
             bytes: bytes.to_vec(),
+            file: (old.dev(), old.ino()),
             _room: Some(temp.into_temp_path()),
         });
     }
@@ -237,9 +285,9 @@ fn stage_existing(target: &Path, folder: &Path, old: &Metadata, bytes: &[u8]) ->
     })
 }
 
-fn write_temp(folder: &Path, bytes: &[u8], mode: u32) -> io::Result<NamedTempFile> {
+fn write_temp(prefix: &str, folder: &Path, bytes: &[u8], mode: u32) -> io::Result<NamedTempFile> {
     let mut temp = tempfile::Builder::new()
-        .prefix(PREFIX)
+        .prefix(prefix)
         .permissions(Permissions::from_mode(mode & MODE_BITS))
         .tempfile_in(folder)?;
     temp.write_all(bytes)?;
@@ -287,11 +335,17 @@ fn place_new(temp: TempPath, target: &Path) -> io::Result<()> {
     }
 }
 
-fn write_in_place(target: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_in_place(place: &Path, meant: (u64, u64), bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
+    let mut file = pinned::open_to_change(place)?;
+    let found = file.metadata()?;
+    if (found.dev(), found.ino()) != meant {
+        let reason = "another file came to stand there meanwhile; read it, then retry";
+        return Err(io::Error::other(reason));
+    }
     let mut old = Vec::new();
-    File::open(target)?.read_to_end(&mut old)?;
-    let put = |bytes: &[u8]| -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).open(target)?;
+    file.read_to_end(&mut old)?;
+    let mut put = |bytes: &[u8]| -> io::Result<()> {
+        file.seek(SeekFrom::Start(0))?;
         file.write_all(bytes)?;
         file.set_len(u64::try_from(bytes.len()).unwrap_or(u64::MAX))?;
         file.sync_all()
@@ -299,7 +353,11 @@ fn write_in_place(target: &Path, bytes: &[u8]) -> io::Result<()> {
     put(bytes).inspect_err(|_| {
         // The old bytes had their room a moment ago; more than trying cannot be done.
         put(&old).ok();
-    })
+    })?;
+    match mode {
+        Some(mode) => file.set_permissions(Permissions::from_mode(mode & MODE_BITS)),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,11 @@
 
 pub mod atomic;
 pub mod below;
+pub mod calendar;
 pub mod cause;
 pub mod endings;
+pub mod made_parents;
 pub mod nearest;
+pub mod pinned;
 pub mod safe_path;
 pub mod text;

@@ -7,6 +7,8 @@
 use encoding_rs::{EncoderResult, Encoding, GB18030, GBK, WINDOWS_1252};
 use thiserror::Error;
 
+use crate::fs::endings::LineEnding;
+
 const UTF8_BOM: &[u8] = b"\xEF\xBB\xBF";
 const UTF16_LE_BOM: &[u8] = b"\xFF\xFE";
 const UTF16_BE_BOM: &[u8] = b"\xFE\xFF";
@@ -49,6 +51,22 @@ impl Charset {
             Self::Utf16Be => "UTF-16BE",
             Self::Legacy(encoding) => encoding.name(),
         }
+    }
+}
+
+impl TextFormat {
+    /// How a text with this format lies on disk, for a reader; `None` for UTF-8 without BOM, which needs no
+    /// words: `windows-1252, CRLF line endings`.
+    pub fn words(self, text: &str) -> Option<String> {
+        if self.charset == Charset::Utf8 {
+            return self.bom.then(|| "UTF-8 with BOM".to_owned());
+        }
+        let endings = match LineEnding::throughout(text) {
+            Some(LineEnding::CrLf) => ", CRLF line endings",
+            None if text.contains('\n') => ", mixed line endings",
+            Some(LineEnding::Lf) | None => "",
+        };
+        Some(format!("{}{endings}", self.charset.name()))
     }
 }
 
@@ -293,6 +311,25 @@ mod tests {
         );
         let (chinese, _, _) = GB18030.encode("这是一个中文文件，包含罕见字𠀀。\n");
         assert_eq!(legacy(&chinese).0, "这是一个中文文件，包含罕见字𠀀。\n");
+    }
+
+    #[test]
+    fn what_is_not_plain_utf8_is_named() {
+        let words = |bytes: &[u8]| {
+            let (text, format) = decode(bytes).unwrap();
+            format.words(&text)
+        };
+        assert_eq!(words(b"a\r\nb\r\n"), None);
+        assert_eq!(words(b"\xEF\xBB\xBFa\n").as_deref(), Some("UTF-8 with BOM"));
+        assert_eq!(
+            words(b"\xFF\xFEa\0\r\0\n\0").as_deref(),
+            Some("UTF-16LE, CRLF line endings")
+        );
+        assert_eq!(
+            words(b"caf\xe9\r\nb\n").as_deref(),
+            Some("windows-1252, mixed line endings")
+        );
+        assert_eq!(words(b"caf\xe9\n").as_deref(), Some("windows-1252"));
     }
 
     #[test]

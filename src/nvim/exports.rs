@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::agent::setup::Start;
 use crate::host::guard::{guard, panics_to};
-use crate::nvim::{app, reply, review};
+use crate::nvim::{app, reply, review, review_view, transfer};
 use crate::protocol::op::Op;
 
 /// The version of the words that Lua and the library share. Raised when either must change with the other.
@@ -33,10 +33,28 @@ pub fn table(lua: &Lua) -> mlua::Result<Table> {
     export(lua, &table, "hunks", |_, filter: review::Filter| {
         review::hunks(&filter)
     })?;
+    export(lua, &table, "spans", |_, of: review_view::OfBuffer| {
+        review_view::spans(&of)
+    })?;
+    export(lua, &table, "seen", |_, window: review_view::Window| {
+        review_view::seen(&window)
+    })?;
+    export(lua, &table, "review_files", |_, _: Json| review_view::files())?;
+    export(lua, &table, "base", |_, of: review_view::OfFile| {
+        review_view::base(&of)
+    })?;
     export(lua, &table, "status", |_, _: Json| status())?;
     export(lua, &table, "config", |_, _: Json| {
         Ok(json!(app::agent()?.config()))
     })?;
+    table.set(
+        "upload_files",
+        lua.create_function(|lua, files: Table| lua_answer(lua, guard(|| transfer::upload(lua, &files))))?,
+    )?;
+    table.set(
+        "download_files",
+        lua.create_function(|lua, paths: Table| lua_answer(lua, guard(|| transfer::download(lua, &paths))))?,
+    )?;
     export(lua, &table, "stop", |_, request: Stop| {
         app::stop(Duration::from_millis(request.timeout_ms));
         Ok(true)
@@ -72,6 +90,14 @@ where
         }
     })?;
     table.set(name, exported)
+}
+
+/// A value, or nil and a message.
+fn lua_answer(lua: &Lua, answer: Result<Result<Table, String>, String>) -> mlua::Result<MultiValue> {
+    match answer.and_then(|answer| answer) {
+        Ok(table) => table.into_lua_multi(lua),
+        Err(message) => (Value::Nil, message).into_lua_multi(lua),
+    }
 }
 
 /// `None` becomes nil, so that Lua can test it; lists are plain tables.
@@ -127,7 +153,7 @@ fn start(lua: &Lua, args: Table) -> mlua::Result<MultiValue> {
     }
 }
 
-/// Sends an op. A prompt, a call and an explanation get their number here, and it is the answer.
+/// Sends an op. A prompt and what has a ticket get their number here, and it is the answer.
 fn submit(mut op: Json) -> Result<Json, String> {
     let agent = app::agent()?;
     let mut answer = json!(true);
@@ -136,7 +162,7 @@ fn submit(mut op: Json) -> Result<Json, String> {
             answer = json!(agent.next_turn());
             op["turn"] = answer.clone();
         }
-        Some("call" | "explain") => {
+        Some("call" | "explain" | "permissions" | "look_at_git" | "blame") => {
             answer = json!(agent.next_ticket());
             op["ticket"] = answer.clone();
         }

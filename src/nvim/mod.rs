@@ -18,3 +18,5 @@ mod entry;
 mod exports;
 mod reply;
 mod review;
+mod review_view;
+mod transfer;

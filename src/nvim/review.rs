@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::agent::runtime::AgentHandle;
-use crate::nvim::{app, buffers};
+use crate::nvim::{app, buffers, review_view};
 use crate::protocol::change::LineEdit;
 use crate::protocol::ids::HunkId;
 use crate::protocol::op::{HunkOutcome, Op};
@@ -39,6 +39,13 @@ pub enum Action {
         first: usize,
         last: usize,
         new_last: usize,
+        origin: Author,
+    },
+    /// Changes of one undo block, from the bottom up: `first`, `last` and `new_last` of each, one after the
+    /// other, in the line numbers before all of them.
+    Batch {
+        buf: i64,
+        changes: Vec<usize>,
         origin: Author,
     },
     /// The final newline came or went.
@@ -133,6 +140,11 @@ pub fn act(action: Action) -> Result<Json, String> {
                 },
                 origin,
             );
+            return Ok(json!({ "hunks": book.count(&path), "revision": book.revision(&path) }));
+        }
+        Action::Batch { buf, changes, origin } => {
+            let path = path_of(buf)?;
+            book.edit_batch(&path, &review_view::batch(buf, &changes)?, origin);
             return Ok(json!({ "hunks": book.count(&path), "revision": book.revision(&path) }));
         }
         Action::Eol { buf, eol, origin } => book.set_eol(&path_of(buf)?, eol, origin),
@@ -296,13 +308,15 @@ fn tell(agent: &AgentHandle, path: &Path, hunks: &[Hunk], accepted: bool) {
     });
 }
 
-fn path_of(buf: i64) -> Result<PathBuf, String> {
+/// The file that an attached buffer holds.
+pub(super) fn path_of(buf: i64) -> Result<PathBuf, String> {
     ATTACHED
         .with_borrow(|attached| attached.get(&buf).cloned())
         .ok_or_else(|| format!("Nothing waits for review in buffer {buf}."))
 }
 
-fn buf_of(path: &Path) -> Option<i64> {
+/// The attached buffer that holds a file.
+pub(super) fn buf_of(path: &Path) -> Option<i64> {
     ATTACHED.with_borrow(|attached| {
         attached
             .iter()
@@ -311,6 +325,7 @@ fn buf_of(path: &Path) -> Option<i64> {
     })
 }
 
-fn lock(agent: &AgentHandle) -> MutexGuard<'_, ReviewBook> {
+/// The book, for a moment.
+pub(super) fn lock(agent: &AgentHandle) -> MutexGuard<'_, ReviewBook> {
     agent.review().lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -13,6 +13,8 @@ pub enum Access {
     Delete(PathBuf),
     /// Runs a shell line.
     Run(String),
+    /// The line that it stands beside leaves the sandbox.
+    OutsideSandbox,
 }
 
 impl Access {
@@ -20,7 +22,7 @@ impl Access {
     pub fn changed_path(&self) -> Option<&Path> {
         match self {
             Self::Write(path) | Self::Delete(path) => Some(path),
-            Self::Read(_) | Self::Run(_) => None,
+            Self::Read(_) | Self::Run(_) | Self::OutsideSandbox => None,
         }
     }
 }

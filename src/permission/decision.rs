@@ -44,4 +44,8 @@ pub struct Verdict {
     pub commands: Option<Vec<CommandVerdict>>,
     /// The answers on offer when the person is asked.
     pub choices: Vec<Choice>,
+    /// Whether a model may answer in the person's place, in the mode `auto`.
+    pub reviewable: bool,
+    /// Why the call is grave enough for the validator, whatever the decision is; one sentence.
+    pub grave: Option<String>,
 }

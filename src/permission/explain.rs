@@ -33,6 +33,8 @@ pub fn verdict(findings: &[Finding], commands: Option<Vec<CommandVerdict>>) -> V
             pattern: None,
             commands,
             choices: Vec::new(),
+            reviewable: false,
+            grave: None,
         };
     };
     let asked: Vec<&Finding> = findings
@@ -53,6 +55,8 @@ pub fn verdict(findings: &[Finding], commands: Option<Vec<CommandVerdict>>) -> V
         pattern,
         commands,
         choices,
+        reviewable: finding.decision == Decision::Ask && asked.iter().all(|finding| !finding.personal),
+        grave: None,
     }
 }
 

@@ -19,6 +19,9 @@ pub struct Finding {
     pub always: bool,
     /// Whether it stays asked in the mode `yolo`: something that would deny could not be ruled out.
     pub sticky: bool,
+    /// Whether nobody but the person may answer, not a model that reviews in the mode `auto` either: a rule
+    /// of the person's asks, or the harm could not be mended.
+    pub personal: bool,
 }
 
 /// What an answer is remembered as.
@@ -63,6 +66,7 @@ impl Finding {
             key: None,
             always: false,
             sticky: false,
+            personal: decision == Decision::Ask && layer != "tier",
         }
     }
 
@@ -98,14 +102,24 @@ impl Finding {
     /// The mode `yolo` does not cover it.
     pub fn sticking(mut self) -> Self {
         self.sticky = true;
+        self.for_person()
+    }
+
+    /// Only the person may answer.
+    pub fn for_person(mut self) -> Self {
+        self.personal = true;
         self
     }
 
     /// The stricter of two about the same thing; of two that are as strict, the one that is remembered
     /// less.
     pub fn join(self, other: Self) -> Self {
-        let sticky = (self.sticky && self.decision == Decision::Ask)
-            || (other.sticky && other.decision == Decision::Ask);
+        let asked_so = |flag: fn(&Self) -> bool| {
+            [&self, &other]
+                .into_iter()
+                .any(|finding| finding.decision == Decision::Ask && flag(finding))
+        };
+        let (sticky, personal) = (asked_so(|f| f.sticky), asked_so(|f| f.personal));
         let weight = |finding: &Self| {
             let remembered = match (&finding.key, finding.always) {
                 (None, _) => 2,
@@ -120,6 +134,7 @@ impl Finding {
             self
         };
         strict.sticky = sticky && strict.decision == Decision::Ask;
+        strict.personal = personal && strict.decision == Decision::Ask;
         strict
     }
 }

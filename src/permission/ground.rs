@@ -4,6 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::fs::safe_path::{is_inside, normalize, resolve};
+use crate::permission::git_folder::{git_dirs, is_git_dir};
 
 /// Device names of disks, by how they begin.
 const DISKS: &[&str] = &[
@@ -278,17 +279,8 @@ fn is_home(home: Option<&Path>, path: &Path) -> bool {
         || parent == Some(Path::new("/Users"))
 }
 
-/// Whether git takes a folder for a repository, by what it holds; `coming` is counted as if it were there.
-fn is_git_dir(folder: &Path, coming: Option<&Path>) -> bool {
-    let has = |name: &str| {
-        let part = folder.join(name);
-        coming.is_some_and(|path| starts_with(path, &part)) || part.symlink_metadata().is_ok()
-    };
-    has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
-}
-
 /// The path with links resolved as far as it exists.
-fn real(path: &Path) -> PathBuf {
+pub(super) fn real(path: &Path) -> PathBuf {
     let written = path.to_str().unwrap_or_default();
     resolve(Path::new("/"), written).map_or_else(|_| normalize(path), |resolved| resolved.path)
 }
@@ -298,47 +290,13 @@ fn same(one: &Path, other: &Path) -> bool {
 }
 
 /// `Path::starts_with` without case.
-fn starts_with(path: &Path, folder: &Path) -> bool {
+pub(super) fn starts_with(path: &Path, folder: &Path) -> bool {
     let mut parts = path.components();
     folder.components().all(|part| {
         parts
             .next()
             .is_some_and(|here| here.as_os_str().eq_ignore_ascii_case(part.as_os_str()))
     })
-}
-
-/// `.git` of the working directory and of the folders above it, and what a `.git` file names.
-fn git_dirs(cwd: &Path) -> Vec<PathBuf> {
-    let mut found = vec![cwd.join(".git")];
-    let Some(dot_git) = cwd
-        .ancestors()
-        .map(|folder| folder.join(".git"))
-        .find(|path| path.exists())
-    else {
-        return found;
-    };
-    found.push(dot_git.clone());
-    found.push(real(&dot_git));
-    let Some(folder) =
-        first_line(&dot_git).and_then(|line| Some(line.strip_prefix("gitdir:")?.trim().to_owned()))
-    else {
-        return found;
-    };
-    let git_dir = real(&dot_git.parent().unwrap_or(cwd).join(folder));
-    if let Some(common) = first_line(&git_dir.join("commondir")) {
-        found.push(real(&git_dir.join(common.trim())));
-    }
-    found.push(git_dir);
-    found
-}
-
-/// The first line of a small regular file.
-fn first_line(path: &Path) -> Option<String> {
-    let meta = std::fs::metadata(path)
-        .ok()
-        .filter(|meta| meta.is_file() && meta.len() < 16 * 1024)?;
-    let text = std::fs::read_to_string(path).ok().filter(|_| meta.len() > 0)?;
-    text.lines().next().map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use crate::permission::find_reach::{FIND_RUNS, find_parts, is_narrowed};
 use crate::permission::finding::Finding;
 use crate::permission::ground::Ground;
 use crate::permission::hard::refuse;
-use crate::permission::named::{Named, Naming, name_matcher};
+use crate::permission::line_globs::name_matcher;
+use crate::permission::named::Naming;
+use crate::permission::named_path::Named;
 use crate::shell::command::{Analysis, Class, SimpleCommand, Word};
 
 /// Programs that remove every operand.

@@ -14,7 +14,7 @@ use crate::permission::named::Naming;
 use crate::permission::secret::Secrets;
 use crate::permission::shell_rules::ShellRules;
 use crate::permission::shell_tier::{Lines, too_many_files, unparsable};
-use crate::permission::{hard, hard_shell, tier};
+use crate::permission::{grave, hard, hard_shell, tier};
 use crate::protocol::tool::ToolClass;
 use crate::shell::command::Class;
 use crate::shell::parse::analyze;
@@ -34,6 +34,8 @@ pub struct Item {
     pub changes: bool,
     /// For a simple command: its text and class.
     pub command: Option<(String, String)>,
+    /// Why the validator is to look at it, whatever rules and answers say: one sentence.
+    pub grave: Option<String>,
 }
 
 /// How much of a file may be shown by a tool that comes upon it.
@@ -59,11 +61,20 @@ pub struct Judge {
     readable: Vec<PathBuf>,
     broken: Vec<String>,
     only_listed: bool,
+    /// Commands run within walls, and what cannot leave them runs unasked.
+    walls_suffice: bool,
+    foreign_shell: Option<String>,
 }
 
 impl Judge {
     /// Compiles the rules of a config. What does not compile is taken for a broken rule.
-    pub fn new(ground: Ground, config: &Config, readable: Vec<PathBuf>, only_listed: bool) -> Self {
+    pub fn new(
+        ground: Ground,
+        config: &Config,
+        readable: Vec<PathBuf>,
+        only_listed: bool,
+        sandboxed: bool,
+    ) -> Self {
         let permissions = &config.permissions;
         let mut broken = permissions.broken.clone();
         let mut rules = |rules: &[_]| {
@@ -93,24 +104,43 @@ impl Judge {
             readable,
             broken,
             only_listed,
+            walls_suffice: sandboxed && config.sandbox_auto_allow,
+            foreign_shell: None,
+        }
+    }
+
+    /// The same for a shell of this name, whose grammar is another one: no line runs unasked.
+    pub fn for_shell(self, foreign_shell: Option<String>) -> Self {
+        Self {
+            foreign_shell,
+            ..self
         }
     }
 
     /// What the layers say of each thing that the call touches.
     pub fn judge(&self, facts: &Facts<'_>) -> Vec<Item> {
         let mut items = Vec::new();
+        let inside = !facts.access.contains(&Access::OutsideSandbox);
         for access in facts.access {
             match access {
-                Access::Run(line) => items.extend(self.line(line)),
+                Access::Run(line) => items.extend(self.line(line, inside && self.walls_suffice)),
+                Access::OutsideSandbox => items.push(Item::of(tier::outside_sandbox(), true)),
                 Access::Read(path) => items.push(Item::of(self.read(facts.tool, path), false)),
                 Access::Write(path) | Access::Delete(path) => {
-                    items.push(Item::of(self.write(facts.tool, access, path), true));
+                    let target = self.ground.locate(path).ok();
+                    items.push(Item {
+                        grave: target.and_then(|target| grave::path(&self.ground, &self.secrets, &target)),
+                        ..Item::of(self.write(facts.tool, access, path), true)
+                    });
                 }
             }
         }
         if facts.access.is_empty() {
-            let changes = matches!(facts.class, ToolClass::Mutate | ToolClass::Execute);
-            items.push(Item::of(tier::without_access(facts.tool, facts.class), changes));
+            let foreign = facts.class == ToolClass::Foreign;
+            items.push(Item {
+                grave: foreign.then(|| grave::foreign(facts.tool)),
+                ..Item::of(tier::without_access(facts.tool, facts.class), facts.class.acts())
+            });
         }
         if facts.class != ToolClass::Bookkeeping {
             for item in &mut items {
@@ -233,7 +263,7 @@ impl Judge {
         finding
     }
 
-    fn line(&self, line: &str) -> Vec<Item> {
+    fn line(&self, line: &str, walls_suffice: bool) -> Vec<Item> {
         let analysis = analyze(line);
         let naming = Naming::new(&self.ground, &analysis);
         let lines = Lines {
@@ -241,6 +271,7 @@ impl Judge {
             secrets: &self.secrets,
             fs_rules: &self.fs_rules,
             only_listed: self.only_listed,
+            walls_suffice: walls_suffice && analysis.unparsable.is_none(),
         };
         let mut items: Vec<Item> = analysis
             .commands
@@ -249,6 +280,7 @@ impl Judge {
                 finding: lines.command(&naming, &analysis, command),
                 changes: true,
                 command: Some((command.text.clone(), command.class.as_str().to_owned())),
+                grave: grave::command(&naming, &self.secrets, command),
             })
             .collect();
         if let Some(why) = &analysis.unparsable {
@@ -257,6 +289,7 @@ impl Judge {
                 finding: unparsable(why),
                 changes: true,
                 command,
+                grave: None,
             });
         }
         let refused = hard_shell::line(&self.ground, &naming, &analysis);
@@ -265,6 +298,15 @@ impl Judge {
                 finding: too_many_files(),
                 changes: true,
                 command: Some((line.to_owned(), Class::Unknown.as_str().to_owned())),
+                grave: None,
+            });
+        }
+        if let Some(shell) = &self.foreign_shell {
+            items.push(Item {
+                finding: tier::foreign_shell(shell),
+                changes: true,
+                command: Some((line.to_owned(), Class::Unknown.as_str().to_owned())),
+                grave: None,
             });
         }
         if let Some(refused) = refused {
@@ -280,6 +322,7 @@ impl Judge {
                 finding: nothing,
                 changes: true,
                 command: Some((line.to_owned(), Class::Read.as_str().to_owned())),
+                grave: None,
             });
         }
         items
@@ -292,6 +335,7 @@ impl Item {
             finding,
             changes,
             command: None,
+            grave: None,
         }
     }
 }

@@ -58,6 +58,20 @@ impl Memory {
             .extend(keys);
     }
 
+    /// The answers, sorted.
+    pub fn kept(&self) -> Vec<Key> {
+        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.iter().cloned().collect()
+    }
+
+    /// Forgets every answer that is listed as `words`; false when there was none.
+    pub fn forget(&self, words: &str) -> bool {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = keys.len();
+        keys.retain(|key| key.words() != words);
+        keys.len() < before
+    }
+
     /// Keeps answers for good, and for the session in any case.
     pub fn keep_for_good(&self, user_file: &Path, keys: Vec<Key>) -> Result<(), MemoryError> {
         let written = persist::remember(user_file, &keys);

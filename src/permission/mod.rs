@@ -17,6 +17,7 @@
 //! ruled out: a line that cannot be judged, a word that the shell fills in, a config that cannot be read.
 
 pub mod access;
+pub mod annotations;
 mod copying;
 pub mod decision;
 pub mod explain;
@@ -24,17 +25,24 @@ pub mod facts;
 pub mod filled;
 mod find_reach;
 pub mod finding;
+mod forget;
 pub mod fs_rules;
 pub mod gate;
+mod git_folder;
+mod grants;
+mod grave;
 pub mod ground;
 pub mod hard;
 pub mod hard_shell;
 pub mod judge;
+pub mod line_globs;
 pub mod memory;
 pub mod mode;
 pub mod named;
+pub mod named_path;
 pub mod persist;
 pub mod secret;
+mod secret_lists;
 mod shell_places;
 pub mod shell_rules;
 pub mod shell_tier;

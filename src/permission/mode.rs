@@ -10,7 +10,7 @@ const LAYER: &str = "mode";
 
 /// Applies the mode. `changes` says whether the access writes, deletes or runs.
 pub fn apply(mode: Mode, class: ToolClass, changes: bool, finding: Finding) -> Finding {
-    let acts = changes || matches!(class, ToolClass::Mutate | ToolClass::Execute);
+    let acts = changes || class.acts();
     let change = format!("mode {mode}; :Dcode mode manual changes it");
     match (mode, finding.decision) {
         (Mode::ReadOnly, Decision::Allow | Decision::Ask) if acts => Finding::deny(

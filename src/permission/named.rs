@@ -4,22 +4,17 @@
 //! the readers of this module look for paths that must be asked or refused. `cd` in the line moves the
 //! place from which relative paths count.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::cell::Cell;
+use std::path::PathBuf;
 
-use globset::GlobBuilder;
-
-use crate::fs::safe_path::{normalize, resolve};
 use crate::permission::filled::{Filled, Variables};
 use crate::permission::ground::Ground;
+use crate::permission::line_globs::LineGlobs;
+use crate::permission::named_path::{Named, readings};
 use crate::shell::command::{Analysis, SimpleCommand, Word, WordKind};
 
 /// Folders that a line can be in; more `cd`s than this in one line are not followed.
 const MAX_BASES: usize = 8;
-
-/// Entries of folders that the patterns of one line are tried on. A line that needs more is asked.
-const MAX_ENTRIES: usize = 20_000;
 
 /// Entries that the searches of one line (`grep -r`) are followed to, to see whether a secret is among them.
 const MAX_SEARCHED: usize = 200_000;
@@ -37,10 +32,8 @@ pub struct Naming<'a> {
     variables: Variables,
     is_lost: bool,
     takes_hidden: bool,
-    left: Cell<usize>,
+    globs: LineGlobs,
     searched: Cell<usize>,
-    is_exhausted: Cell<bool>,
-    matched: RefCell<HashMap<(PathBuf, String), Vec<Named>>>,
 }
 
 impl<'a> Naming<'a> {
@@ -55,10 +48,8 @@ impl<'a> Naming<'a> {
                 .commands
                 .iter()
                 .any(|command| command.words.iter().any(|word| word.text == "dotglob")),
-            left: Cell::new(MAX_ENTRIES),
+            globs: LineGlobs::default(),
             searched: Cell::new(MAX_SEARCHED),
-            is_exhausted: Cell::new(false),
-            matched: RefCell::default(),
         };
         for command in &analysis.commands {
             for word in moved_to(command) {
@@ -120,7 +111,7 @@ impl<'a> Naming<'a> {
 
     /// Whether the patterns of the line meet more files than were looked at: what it names is not known.
     pub fn is_exhausted(&self) -> bool {
-        self.is_exhausted.get()
+        self.globs.is_exhausted()
     }
 
     /// What the shell makes of a word, as far as the line says.
@@ -183,7 +174,7 @@ impl<'a> Naming<'a> {
             for base in &self.bases {
                 let is_pattern = is_pattern || text.contains(['*', '?', '[']);
                 let paths = if is_pattern {
-                    self.glob(base, &text)
+                    self.globs.matches(base, &text)
                 } else {
                     Vec::new()
                 };
@@ -197,78 +188,11 @@ impl<'a> Naming<'a> {
         found
     }
 
-    /// What a pattern matches now, as the shell would: a leading dot only where the pattern has one.
-    fn glob(&self, base: &Path, pattern: &str) -> Vec<Named> {
-        let key = (base.to_owned(), pattern.to_owned());
-        if let Some(known) = self.matched.borrow().get(&key) {
-            return known.clone();
-        }
-        let found = self.look(base, pattern);
-        self.matched.borrow_mut().insert(key, found.clone());
-        found
-    }
-
-    fn look(&self, base: &Path, pattern: &str) -> Vec<Named> {
-        let start = if pattern.starts_with('/') {
-            PathBuf::from("/")
-        } else {
-            PathBuf::new()
-        };
-        let mut found = vec![start];
-        for part in pattern.split('/').filter(|part| !part.is_empty()) {
-            if !part.contains(['*', '?', '[', '{']) {
-                found.iter_mut().for_each(|path| path.push(part));
-                continue;
-            }
-            let Some(matcher) = name_matcher(part) else {
-                return Vec::new();
-            };
-            let mut below = Vec::new();
-            for folder in &found {
-                if !self.spend() {
-                    return Vec::new();
-                }
-                let entries = std::fs::read_dir(base.join(folder)).into_iter().flatten();
-                for entry in entries.flatten() {
-                    if !self.spend() {
-                        return Vec::new();
-                    }
-                    let Ok(name) = entry.file_name().into_string() else {
-                        continue;
-                    };
-                    if matcher(&name) {
-                        below.push(folder.join(name));
-                    }
-                }
-            }
-            found = below;
-        }
-        let texts = found.iter().filter_map(|path| path.to_str());
-        texts
-            .filter(|text| !text.is_empty())
-            .map(|text| Named::new(base, text))
-            .collect()
-    }
-
     /// Takes one entry from what the searches of the line are followed to; `false` when there is none left.
     pub fn spend_on_search(&self) -> bool {
         let left = self.searched.get();
         self.searched.set(left.saturating_sub(1));
         left > 0
-    }
-
-    /// Takes one entry from what the line may look at; `false` when there is none left.
-    fn spend(&self) -> bool {
-        match self.left.get().checked_sub(1) {
-            Some(left) => {
-                self.left.set(left);
-                true
-            }
-            None => {
-                self.is_exhausted.set(true);
-                false
-            }
-        }
     }
 
     /// Replaces what stands for a home or the working directory at the beginning of a word. Quotes that
@@ -301,57 +225,6 @@ impl<'a> Naming<'a> {
     }
 }
 
-/// A path that a line names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
-    /// As it stands after expansion.
-    pub text: String,
-    /// Absolute, links in the parent resolved and the last name as written: what removing it removes.
-    pub entry: PathBuf,
-    /// Absolute, all links resolved: what reading or writing it touches.
-    pub real: PathBuf,
-}
-
-impl Named {
-    fn new(base: &Path, text: &str) -> Self {
-        let written = base.join(text);
-        let real = resolve(base, text).map_or_else(|_| normalize(&written), |resolved| resolved.path);
-        let plain = normalize(&written);
-        // The kernel follows a link before it goes up: `link/../x` is beside the link's target.
-        let parent = written.parent().and_then(|parent| parent.canonicalize().ok());
-        let entry = match (parent, written.file_name()) {
-            _ if text.ends_with('/') || text.ends_with("/.") => real.clone(),
-            (Some(parent), Some(name)) => parent.join(name),
-            _ => plain,
-        };
-        Self {
-            text: text.to_owned(),
-            entry,
-            real,
-        }
-    }
-
-    /// Both paths.
-    pub fn paths(&self) -> [&Path; 2] {
-        [&self.real, &self.entry]
-    }
-}
-
-/// The texts in a word that may be paths.
-fn readings(text: &str) -> Vec<String> {
-    let mut readings = vec![text.to_owned()];
-    readings.extend(
-        text.char_indices()
-            .filter(|(_, char)| "=@:,".contains(*char))
-            .filter_map(|(at, char)| text.get(at + char.len_utf8()..).map(str::to_owned)),
-    );
-    let short = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-    readings.extend(short.and_then(|rest| rest.get(1..)).map(str::to_owned));
-    readings.retain(|reading| !reading.is_empty());
-    readings.truncate(8);
-    readings
-}
-
 /// The folders that a command goes to by an option: `git -C DIR`, `env --chdir=DIR`.
 fn moved_to(command: &SimpleCommand) -> Vec<Word> {
     if !command
@@ -379,20 +252,10 @@ fn moved_to(command: &SimpleCommand) -> Vec<Word> {
     folders
 }
 
-/// Whether a name is matched by the last part of a shell pattern.
-pub fn name_matcher(pattern: &str) -> Option<impl Fn(&str) -> bool + use<>> {
-    let glob = GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .empty_alternates(true)
-        .build()
-        .ok()?
-        .compile_matcher();
-    let dot = pattern.starts_with(['.', '{', '\\', '[']);
-    Some(move |name: &str| glob.is_match(name) && (dot || !name.starts_with('.')))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn naming(ground: &Ground) -> Naming<'_> {
@@ -445,15 +308,5 @@ mod tests {
         ] {
             assert_eq!(naming.expand(text), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn a_star_leaves_hidden_names_out() {
-        let star = name_matcher("*").unwrap();
-        assert!(star("a") && !star(".git"));
-        let dots = name_matcher(".*").unwrap();
-        assert!(dots(".git") && !dots("a"));
-        let both = name_matcher("{*,.*}").unwrap();
-        assert!(both("a") && both(".git"));
     }
 }

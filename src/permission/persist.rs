@@ -13,6 +13,8 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Tab
 use crate::fs::atomic;
 use crate::fs::cause::cause;
 use crate::permission::finding::Key;
+use crate::permission::forget::without;
+use crate::protocol::grant::Grant;
 
 /// How often, and how far apart, the lock of the folder is tried.
 const TRIES: u32 = 40;
@@ -42,6 +44,18 @@ pub enum PersistError {
 /// Adds answers: a pattern to `permissions.bash.allow`, a path to `permissions.rules`. What is there
 /// already is not added twice. A key that is only for a session is left out.
 pub fn remember(file: &Path, keys: &[Key]) -> Result<(), PersistError> {
+    rewrite(file, |text| with_keys(text, keys))
+}
+
+/// Takes an entry out again.
+pub fn forget(file: &Path, grant: &Grant) -> Result<(), PersistError> {
+    rewrite(file, |text| {
+        let rest = without(text, grant)?;
+        rest.ok_or_else(|| format!("`{}` is not in it any more", grant.text))
+    })
+}
+
+fn rewrite(file: &Path, change: impl FnOnce(&str) -> Result<String, String>) -> Result<(), PersistError> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     let refused = |path: &Path, error: &std::io::Error| PersistError::File {
         path: path.to_owned(),
@@ -63,7 +77,7 @@ pub fn remember(file: &Path, keys: &[Key]) -> Result<(), PersistError> {
         Err(error) if error.kind() == ErrorKind::NotFound => (String::new(), true),
         Err(error) => return Err(refused(file, &error)),
     };
-    let changed = with_keys(&text, keys).map_err(|reason| PersistError::Layout {
+    let changed = change(&text).map_err(|reason| PersistError::Layout {
         path: file.to_owned(),
         reason,
     })?;

@@ -3,8 +3,9 @@
 
 use crate::config::layer::Sourced;
 use crate::permission::finding::Finding;
-use crate::permission::named::{Named, Naming};
-use crate::shell::command::{SimpleCommand, Word, WordKind};
+use crate::permission::named::Naming;
+use crate::permission::named_path::Named;
+use crate::shell::command::{Redirect, RedirectKind, SimpleCommand, Word, WordKind};
 
 const TIER: &str = "tier";
 
@@ -91,6 +92,18 @@ pub(super) fn repository(naming: &Naming<'_>, command: &SimpleCommand) -> Option
         "git in a folder that is not known is asked",
         reason,
     ))
+}
+
+/// Whether it may change the files among its operands, or writes into one by a redirect.
+pub(super) fn changes_files(command: &SimpleCommand) -> bool {
+    let writes = |redirect: &Redirect| {
+        matches!(
+            redirect.kind,
+            RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite
+        )
+    };
+    let program = command.program.as_deref().unwrap_or_default();
+    FILE_CHANGERS.contains(&program) || command.redirects.iter().any(writes)
 }
 
 /// Whether it removes what the shell computes, or runs a program whose name the shell computes: a hard rule

@@ -6,7 +6,8 @@ use crate::permission::decision::Decision;
 use crate::permission::explain::rule_at;
 use crate::permission::finding::{Finding, Key};
 use crate::permission::fs_rules::FsRules;
-use crate::permission::named::{Named, Naming};
+use crate::permission::named::Naming;
+use crate::permission::named_path::Named;
 use crate::permission::secret::Secrets;
 use crate::permission::shell_places::{beyond, may_remove_anything, repository};
 use crate::permission::shell_rules::{Say, ShellRules};
@@ -27,6 +28,8 @@ pub struct Lines<'a> {
     pub fs_rules: &'a [FsRules],
     /// Whether only what a list allows runs, as on the command line.
     pub only_listed: bool,
+    /// Whether what does not destroy runs unasked, because it cannot leave the sandbox.
+    pub walls_suffice: bool,
 }
 
 impl Lines<'_> {
@@ -48,7 +51,13 @@ impl Lines<'_> {
         ];
         let finding = more.into_iter().flatten().fold(finding, Finding::join);
         let is_open = finding.decision == Decision::Ask && may_remove_anything(naming, command);
-        if is_open { finding.sticking() } else { finding }
+        if is_open {
+            finding.sticking()
+        } else if finding.decision == Decision::Ask && command.class == Class::Destructive {
+            finding.for_person()
+        } else {
+            finding
+        }
     }
 
     fn by_rule(&self, say: Say, command: &SimpleCommand) -> Option<Finding> {
@@ -106,6 +115,13 @@ impl Lines<'_> {
                     TIER,
                     "commands that only look run unasked",
                     format!("`{text}` only looks."),
+                );
+            }
+            Class::Change | Class::Unknown if self.walls_suffice => {
+                return Finding::allow(
+                    TIER,
+                    "sandbox_auto_allow: commands run unasked that can neither write outside nor reach the network",
+                    format!("`{text}` stays within the sandbox."),
                 );
             }
             Class::Change => Finding::ask(

@@ -19,7 +19,7 @@ pub fn without_access(tool: &str, class: ToolClass) -> Finding {
             "tools that only look run unasked",
             format!("{tool} only looks."),
         ),
-        ToolClass::Mutate | ToolClass::Execute => Finding::ask(
+        ToolClass::Mutate | ToolClass::Execute | ToolClass::Foreign => Finding::ask(
             LAYER,
             "a tool whose effects are not known beforehand is asked",
             format!("It is not known beforehand what {tool} will change."),
@@ -138,4 +138,21 @@ fn first_secret<'a, 'p>(
     target
         .paths()
         .find_map(|path| look(path).map(|entry| (path, entry)))
+}
+/// A line for a shell that reads it in its own way.
+pub fn foreign_shell(shell: &str) -> Finding {
+    Finding::ask(
+        "tier",
+        "bash.shell is not bash, sh, dash or ksh: what is not understood is asked each time",
+        format!("{shell} may read the line in another way than it was judged."),
+    )
+}
+
+/// A command that wants to run without the sandbox.
+pub fn outside_sandbox() -> Finding {
+    Finding::ask(
+        "tier",
+        "leaving the sandbox is asked each time; sandbox = 'off' in ~/.deepseek/config.toml does without it",
+        "It would run outside of the sandbox.",
+    )
 }

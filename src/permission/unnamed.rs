@@ -7,7 +7,8 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use crate::permission::named::{Naming, name_matcher};
+use crate::permission::line_globs::name_matcher;
+use crate::permission::named::Naming;
 use crate::permission::secret::Secrets;
 use crate::shell::command::{Analysis, SimpleCommand, Word, WordKind};
 

@@ -150,6 +150,8 @@ pub struct FileText {
     pub text: String,
     /// Where it came from.
     pub source: TextSource,
+    /// How it lies on disk, in words, where that is not plain UTF-8: `windows-1252, CRLF line endings`.
+    pub laid_down: Option<String>,
 }
 
 impl FileText {

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::protocol::grant::Grant;
 use crate::protocol::ids::{CallId, RequestId, SessionId, StepIx, TicketId, TurnId};
-use crate::protocol::request::Request;
+use crate::protocol::request::{Office, OpinionWord, Request};
 use crate::protocol::tool::{CallResult, Outcome};
 
 /// One thing that happened.
@@ -64,6 +65,19 @@ pub enum Event {
         /// The next piece.
         text: String,
     },
+    /// A request failed and is sent again after a pause, which a stop of the turn ends.
+    Waiting {
+        /// In which turn.
+        turn: TurnId,
+        /// Milliseconds of the pause.
+        ms: u64,
+        /// Which of the further tries comes next, from 1.
+        number: u32,
+        /// How many there are at most.
+        of: u32,
+        /// One sentence: what failed.
+        why: String,
+    },
     /// A call begins (before it is asked).
     ToolStarted {
         /// Which call.
@@ -107,6 +121,11 @@ pub enum Event {
         /// `{subject, status, active_form}` each.
         items: Vec<Value>,
     },
+    /// A command in the background began or ended.
+    BackgroundChanged {
+        /// Those that run now.
+        commands: Vec<BackgroundCommand>,
+    },
     /// The agent waits for an answer.
     Request {
         /// Answer with this number.
@@ -141,6 +160,26 @@ pub enum Event {
         /// `provider:model`.
         model: String,
     },
+    /// Another model begins to judge calls.
+    Judging {
+        /// In which office.
+        by: Office,
+        /// `provider:model`.
+        model: String,
+        /// How many calls.
+        calls: usize,
+    },
+    /// Another model has judged, or has not.
+    Judged {
+        /// In which office.
+        by: Office,
+        /// `provider:model`.
+        model: String,
+        /// What it said of each call, in their order.
+        words: Vec<Judgement>,
+        /// How long it took.
+        elapsed_ms: u64,
+    },
     /// A sentence for the person.
     Notice(Notice),
     /// The answer to a call from Lua.
@@ -154,8 +193,26 @@ pub enum Event {
     Explained {
         /// Which.
         ticket: TicketId,
-        /// `{decision, rule, layer, pattern, commands}`, or `{error}`.
+        /// `{decision, rule, layer, reason, pattern, commands, validator, reviewed}`, or `{error}`.
         explanation: Value,
+    },
+    /// The answer to [`crate::protocol::op::Op::Permissions`].
+    Permissions {
+        /// Which.
+        ticket: TicketId,
+        /// What the person has said beforehand.
+        grants: Vec<Grant>,
+        /// Why nothing was taken back, one sentence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
+    },
+    /// The answer to a look at the repository, or to a blame.
+    GitAnswered {
+        /// Which.
+        ticket: TicketId,
+        /// `{root, git_dir, branch, head, ahead, behind, dirty}`, empty where there is no repository; or
+        /// `{runs}`, or `{error}`.
+        answer: Value,
     },
     /// Undo or redo is done, or refused.
     Restored {
@@ -267,6 +324,19 @@ pub enum FileFate {
     Unknown,
 }
 
+/// What another model said of one call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// Canonical name of the tool.
+    pub tool: String,
+    /// The call, one line.
+    pub title: String,
+    /// What was said.
+    pub word: OpinionWord,
+    /// Why.
+    pub reason: String,
+}
+
 /// Why a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -357,4 +427,12 @@ impl Event {
             _ => Delivery::Must,
         }
     }
+}
+/// A command that runs on while the model does other things.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackgroundCommand {
+    /// By which the model looks at it.
+    pub handle: String,
+    /// Its line.
+    pub command: String,
 }

@@ -74,6 +74,14 @@ pub enum Block {
         /// The text.
         text: String,
     },
+    /// Reasoning that only its own model can read, signed or encrypted. That model wants it back as it
+    /// is; nobody else gets it, and whoever rewrites what stands before it has to drop it.
+    Sealed {
+        /// `provider:model` of its maker.
+        model: String,
+        /// As the provider wrote it.
+        item: serde_json::Value,
+    },
     /// A call that the model wants run.
     ToolCall(ToolCall),
     /// What a call gave.

@@ -10,6 +10,7 @@
 
 pub mod change;
 pub mod event;
+pub mod grant;
 pub mod ids;
 pub mod message;
 pub mod op;

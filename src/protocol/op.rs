@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::protocol::grant::Grant;
 use crate::protocol::ids::{HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
 use crate::protocol::request::Reply;
 
@@ -50,6 +51,29 @@ pub enum Op {
         tool: String,
         /// The arguments, a JSON object.
         args: Value,
+    },
+    /// List what the person has allowed, asked for and denied beforehand; first take one back.
+    Permissions {
+        /// Comes back in [`crate::protocol::event::Event::Permissions`].
+        ticket: TicketId,
+        /// The one to take back, as it was listed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        revoke: Option<Grant>,
+    },
+    /// Look at the repository of the working directory.
+    LookAtGit {
+        /// Comes back in [`crate::protocol::event::Event::GitAnswered`].
+        ticket: TicketId,
+    },
+    /// Say which commit each line of a file comes from.
+    Blame {
+        /// Comes back in [`crate::protocol::event::Event::GitAnswered`].
+        ticket: TicketId,
+        /// The file, absolute.
+        path: PathBuf,
+        /// The unsaved text of its buffer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
     },
     /// Answer a request. A second answer is ignored.
     Reply {

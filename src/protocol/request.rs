@@ -12,7 +12,7 @@ use crate::protocol::change::{AppliedFile, BufferText, EditBatch};
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Request {
     /// May this call run?
-    Approval(Approval),
+    Approval(Box<Approval>),
     /// The model asks the person.
     Question {
         /// At least one.
@@ -70,7 +70,7 @@ pub struct Approval {
     /// The change as a unified diff, or the command's full text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// What may be answered, in the order once, session, always, deny.
+    /// What may be answered, in the order once, session, always, deny, once_all, deny_all.
     pub choices: Vec<Choice>,
     /// What a `session` or `always` answer would be remembered as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,6 +78,16 @@ pub struct Approval {
     /// For commands: files whose buffers hold unsaved changes, which the command would not see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsaved: Vec<PathBuf>,
+    /// What other models said of the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opinions: Vec<Opinion>,
+    /// Later calls of the same step that would be asked as well. With them, `once_all` and `deny_all` are on
+    /// offer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<Waiting>,
+    /// The arguments, where the person may change them before the call runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Value>,
 }
 
 /// One error or warning.
@@ -114,6 +124,58 @@ pub struct NotSaved {
     pub reason: String,
 }
 
+/// What a model said of a call before the person was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opinion {
+    /// In which office.
+    pub by: Office,
+    /// `provider:model`.
+    pub model: String,
+    /// What it said.
+    pub word: OpinionWord,
+    /// Why, in the model's words; or why it said nothing.
+    pub reason: String,
+}
+
+/// The offices in which a model judges calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Office {
+    /// Judges grave calls, in every mode.
+    Validator,
+    /// Answers in the person's place, in the mode `auto`.
+    Auto,
+}
+
+/// What a model may say of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpinionWord {
+    /// It may run.
+    Approve,
+    /// It should not run.
+    Block,
+    /// No answer came, or none that can be understood.
+    None,
+}
+
+/// A call that will be asked later in the same step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Canonical name of the tool.
+    pub tool: String,
+    /// One line: what would happen.
+    pub title: String,
+    /// Why it is asked, one sentence.
+    pub reason: String,
+    /// For bash: the simple commands of the line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commands: Option<Vec<CommandVerdict>>,
+    /// The change as a unified diff, or the command's full text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
 /// An answer to an [`Approval`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -126,6 +188,10 @@ pub enum Choice {
     Always,
     /// Not this call.
     Deny,
+    /// This call and those of [`Approval::more`], each once.
+    OnceAll,
+    /// Neither this call nor those of [`Approval::more`].
+    DenyAll,
 }
 
 /// One simple command of a shell line, judged.

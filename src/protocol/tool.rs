@@ -13,8 +13,18 @@ pub enum ToolClass {
     Mutate,
     /// Runs programs, whose effects are not known beforehand.
     Execute,
+    /// A tool of a server that does not say credibly that it only looks. What it does is not known, and where
+    /// nobody is there to be asked it runs in no mode.
+    Foreign,
     /// Keeps our own books (plan, questions). Always runs unasked.
     Bookkeeping,
+}
+
+impl ToolClass {
+    /// Whether it may do more than look.
+    pub fn acts(self) -> bool {
+        matches!(self, Self::Mutate | Self::Execute | Self::Foreign)
+    }
 }
 
 /// What the model is told of a tool.

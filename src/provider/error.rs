@@ -7,30 +7,17 @@ use serde_json::Value;
 
 use super::model::{ProviderError, ProviderErrorKind};
 use super::peer::Peer;
-use super::retry::{Again, Failure};
+use super::retry::Failure;
+use super::sentences::{
+    bad_key, forbidden, no_credit, no_endpoint, redirected, refused_request, server_failed, too_fast,
+    too_long, unknown_model,
+};
 
 impl ProviderError {
     /// Whether the same request may succeed a moment later: the line broke, or the server failed.
     /// Other failures need the person first.
     pub fn is_transient(&self) -> bool {
         matches!(self.kind, ProviderErrorKind::Network | ProviderErrorKind::Server)
-    }
-}
-
-/// A failure with its three parts. `message` is one sentence, `hint` says what to do.
-pub(super) fn failure(
-    kind: ProviderErrorKind,
-    again: Again,
-    message: impl Into<String>,
-    hint: impl Into<String>,
-) -> Failure {
-    Failure {
-        error: ProviderError {
-            kind,
-            message: message.into(),
-            hint: hint.into(),
-        },
-        again,
     }
 }
 
@@ -66,49 +53,13 @@ pub(super) fn said_in_stream(peer: &Peer, error: &Value) -> Failure {
     judge(peer, status.filter(|status| !status.is_success()), None, &said)
 }
 
-/// A page instead of an answer of the API.
-pub(super) fn web_page(peer: &Peer, status: StatusCode) -> Failure {
-    failure(
-        ProviderErrorKind::Protocol,
-        Again::Never,
-        format!(
-            "{} answered with a web page (HTTP {}), not as the API.",
-            peer.url,
-            status.as_u16()
-        ),
-        base_url_hint(peer),
-    )
-}
-
-pub(super) fn base_url_hint(peer: &Peer) -> String {
-    format!("Check providers.{}.base_url; most end in /v1.", peer.provider)
-}
-
-fn redirected(peer: &Peer, answer: &Answer<'_>) -> Failure {
-    let target = answer.location.map_or("elsewhere".to_owned(), |location| {
-        peer.quote(location.split(['?', '#']).next().unwrap_or_default())
-    });
-    failure(
-        ProviderErrorKind::Config,
-        Again::Never,
-        format!(
-            "{} sends us on to {target}, and the key is not taken there.",
-            peer.url
-        ),
-        format!(
-            "If that is right, set providers.{}.base_url to it.",
-            peer.provider
-        ),
-    )
-}
-
 /// What the body says.
 #[derive(Default)]
-struct Said {
-    page: bool,
+pub(super) struct Said {
+    pub(super) page: bool,
     /// `code` and `type`, lower case, joined by a blank.
-    code: String,
-    message: String,
+    pub(super) code: String,
+    pub(super) message: String,
 }
 
 impl Said {
@@ -185,6 +136,7 @@ const NO_CREDIT: &[&str] = &[
     "insufficient balance",
     "insufficient credit",
     "exceeded your current quota",
+    "credit balance is too low",
 ];
 const BAD_KEY: &[&str] = &[
     "invalid_api_key",
@@ -202,7 +154,7 @@ fn judge(peer: &Peer, status: Option<StatusCode>, wait: Option<Duration>, said: 
         _ if refused && said.mentions(TOO_LONG) => too_long(peer),
         413 => too_long(peer),
         402 => no_credit(peer, said),
-        429 if said.mentions(NO_CREDIT) => no_credit(peer, said),
+        400 | 429 if said.mentions(NO_CREDIT) => no_credit(peer, said),
         429 => too_fast(peer, wait),
         _ if refused && said.mentions(NO_MODEL) => unknown_model(peer),
         404 if says_model_is_missing(said) => unknown_model(peer),
@@ -212,150 +164,19 @@ fn judge(peer: &Peer, status: Option<StatusCode>, wait: Option<Duration>, said: 
         408 | 409 | 500..=599 => server_failed(peer, status, wait, said),
         404 | 405 if said.page || said.message.len() < 200 => no_endpoint(peer, status, said),
         0 if said.mentions(&["rate limit", "rate_limit", "too many requests"]) => too_fast(peer, wait),
-        0 => server_failed(peer, status, wait, said),
+        0 if !said.mentions(&["invalid_request"]) => server_failed(peer, status, wait, said),
         _ => refused_request(peer, status, said),
     }
 }
 
 /// Ollama: `model "x" not found, try pulling it first`; vLLM: ``The model `x` does not exist.``
 fn says_model_is_missing(said: &Said) -> bool {
-    said.mentions(&["model"]) && said.mentions(&["not found", "does not exist", "not exist", "not support"])
-}
-
-fn number(status: Option<StatusCode>) -> String {
-    status
-        .map(|status| format!(" (HTTP {})", status.as_u16()))
-        .unwrap_or_default()
-}
-
-/// `: "words"`, or nothing.
-fn words(peer: &Peer, said: &Said) -> String {
-    let quoted = peer.quote(&said.message);
-    if said.page || quoted.is_empty() {
-        String::new()
-    } else {
-        format!(": \"{quoted}\"")
-    }
-}
-
-fn too_long(peer: &Peer) -> Failure {
-    failure(
-        ProviderErrorKind::ContextTooLong,
-        Again::Never,
-        format!("The conversation is longer than {} can read.", peer.model),
-        "Start a new session, or choose a model with a larger window with :Dcode model PROVIDER:MODEL.",
-    )
-}
-
-fn unknown_model(peer: &Peer) -> Failure {
-    failure(
-        ProviderErrorKind::UnknownModel,
-        Again::Never,
-        format!("{} has no model named \"{}\".", peer.provider, peer.model),
-        if peer.loopback {
-            "Load it in the server first, or choose another with :Dcode model PROVIDER:MODEL."
-        } else {
-            "Choose another with :Dcode model PROVIDER:MODEL."
-        },
-    )
-}
-
-fn no_credit(peer: &Peer, said: &Said) -> Failure {
-    failure(
-        ProviderErrorKind::RateLimit,
-        Again::Never,
-        format!(
-            "The account at {} has no credit left{}.",
-            peer.provider,
-            words(peer, said)
-        ),
-        format!(
-            "Top up the account, or choose another model with :Dcode model PROVIDER:MODEL ({} is in use).",
-            peer.key_source()
-        ),
-    )
-}
-
-fn too_fast(peer: &Peer, wait: Option<Duration>) -> Failure {
-    failure(
-        ProviderErrorKind::RateLimit,
-        wait.map_or(Again::Backoff, Again::After),
-        format!("{} takes no more requests for now (HTTP 429).", peer.provider),
-        match wait {
-            Some(wait) => format!("Try again in {} s.", wait.as_secs().max(1)),
-            None => "Try again in a minute.".to_owned(),
-        },
-    )
-}
-
-fn bad_key(peer: &Peer, status: Option<StatusCode>) -> Failure {
-    let had_key = !peer.secrets.is_empty();
-    let message = match &peer.key_env {
-        Some(key_env) if had_key => format!(
-            "{} refused the key in {key_env}{}.",
-            peer.provider,
-            number(status)
-        ),
-        _ => format!("{} wants a key{}.", peer.provider, number(status)),
-    };
-    let hint = match &peer.key_env {
-        Some(key_env) => format!("Put the right key into {key_env} and start Neovim anew."),
-        None => format!(
-            "Name the variable that holds it in providers.{}.api_key_env.",
-            peer.provider
-        ),
-    };
-    failure(ProviderErrorKind::Auth, Again::Never, message, hint)
-}
-
-fn forbidden(peer: &Peer, status: Option<StatusCode>, said: &Said) -> Failure {
-    failure(
-        ProviderErrorKind::Auth,
-        Again::Never,
-        format!(
-            "{} does not let this key in{}{}.",
-            peer.provider,
-            number(status),
-            words(peer, said)
-        ),
-        format!(
-            "Check what the key in {} may do, and whether a proxy stands between.",
-            peer.key_source()
-        ),
-    )
-}
-
-fn server_failed(peer: &Peer, status: Option<StatusCode>, wait: Option<Duration>, said: &Said) -> Failure {
-    failure(
-        ProviderErrorKind::Server,
-        wait.map_or(Again::Backoff, Again::After),
-        format!("{} failed{}{}.", peer.provider, number(status), words(peer, said)),
-        "The fault is the server's; try again in a minute.",
-    )
-}
-
-fn no_endpoint(peer: &Peer, status: Option<StatusCode>, said: &Said) -> Failure {
-    match status {
-        Some(status) if said.page => web_page(peer, status),
-        _ => failure(
-            ProviderErrorKind::Protocol,
-            Again::Never,
-            format!("There is no chat API at {}{}.", peer.url, number(status)),
-            base_url_hint(peer),
-        ),
-    }
-}
-
-fn refused_request(peer: &Peer, status: Option<StatusCode>, said: &Said) -> Failure {
-    failure(
-        ProviderErrorKind::Protocol,
-        Again::Never,
-        format!(
-            "{} did not accept the request{}{}.",
-            peer.provider,
-            number(status),
-            words(peer, said)
-        ),
-        "Choose another model with :Dcode model PROVIDER:MODEL; if it happens with all, please report it.",
-    )
+    said.mentions(&["model"])
+        && said.mentions(&[
+            "not found",
+            "not_found",
+            "does not exist",
+            "not exist",
+            "not support",
+        ])
 }

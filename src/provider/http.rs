@@ -11,6 +11,8 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
+use super::wire::Wire;
+
 /// How long silence is borne.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
@@ -74,16 +76,23 @@ pub(super) fn client(timeouts: &Timeouts, endpoint: &Url) -> Result<Client, Stri
     })
 }
 
-/// Where the chat API of a base URL is. The error is a clause.
-pub(super) fn endpoint(base_url: &str) -> Result<Url, String> {
+/// Where the API of a base URL is. The error is a clause.
+pub(super) fn endpoint(base_url: &str, wire: Wire) -> Result<Url, String> {
     let mut url = Url::parse(base_url.trim()).map_err(|error| format!("is not a URL ({error})"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err("must begin with http:// or https://".to_owned());
     }
-    let path = url.path().trim_end_matches('/');
-    if !path.ends_with("/chat/completions") {
-        let path = format!("{path}/chat/completions");
-        url.set_path(&path);
+    let base = url.path().trim_end_matches('/');
+    let path = wire.path();
+    if !base.ends_with(path) {
+        // By the custom of this wire the version is no part of the base URL, but people write it.
+        let version = if wire == Wire::Messages && !base.ends_with("/v1") {
+            "/v1"
+        } else {
+            ""
+        };
+        let whole = format!("{base}{version}{path}");
+        url.set_path(&whole);
     }
     Ok(url)
 }
@@ -111,6 +120,7 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 
 /// The headers of every request. The error names the variable or header, never its value.
 pub(super) fn headers<'a>(
+    wire: Wire,
     key: Option<(&str, &str)>,
     extra: impl IntoIterator<Item = (&'a String, &'a String)>,
 ) -> Result<HeaderMap, String> {
@@ -120,10 +130,17 @@ pub(super) fn headers<'a>(
         Some(value)
     };
     let mut headers = HeaderMap::new();
+    if wire == Wire::Messages {
+        headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+    }
     if let Some((variable, key)) = key {
-        let value = secret(&format!("Bearer {key}"));
+        let (name, value) = match wire {
+            Wire::Messages => (HeaderName::from_static("x-api-key"), key.to_owned()),
+            Wire::Chat | Wire::Responses => (AUTHORIZATION, format!("Bearer {key}")),
+        };
+        let value = secret(&value);
         headers.insert(
-            AUTHORIZATION,
+            name,
             value.ok_or_else(|| format!("the value of {variable} holds a character that no key has"))?,
         );
     }
@@ -143,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_endpoint_follows_from_the_base_url() {
-        let at = |base: &str| endpoint(base).map(|url| url.to_string());
+        let at = |base: &str| endpoint(base, Wire::Chat).map(|url| url.to_string());
         for base in [
             "https://a.test/v1",
             "https://a.test/v1/",
@@ -155,6 +172,14 @@ mod tests {
             at("https://a.test/x?api-version=2").unwrap(),
             "https://a.test/x/chat/completions?api-version=2"
         );
+        for base in [
+            "https://a.test/x",
+            "https://a.test/x/v1",
+            "https://a.test/x/v1/messages",
+        ] {
+            let url = endpoint(base, Wire::Messages).unwrap();
+            assert_eq!(url.as_str(), "https://a.test/x/v1/messages");
+        }
         assert_eq!(
             at("api.a.test/v1").unwrap_err(),
             "is not a URL (relative URL without a base)"

@@ -2,45 +2,57 @@
 //!
 //! | file | what it is for |
 //! |---|---|
-//! | `model` | the trait and its words |
-//! | `prices` | what tokens cost |
-//! | `settings`, `table` | what may be configured; choosing and opening a model |
+//! | `model`, `prices` | the trait and its words |
+//! | `settings`, `rows`, `providers.toml` | what may be configured, and what is known without |
+//! | `table`, `keys`, `catalogue` | choosing and opening a model |
 //! | `scripted` | a provider that plays a file |
-//! | `openai` | a provider that speaks chat completions over HTTP |
-//! | `openai_wire`, `repair` | a conversation as the bytes of a request |
-//! | `openai_chunk`, `tool_calls`, `openai_stream`, `sse` | the bytes of a reply as events |
-//! | `http`, `retry` | the client: trust, patience, trying again |
-//! | `error`, `transport`, `peer` | every failure as one sentence with a hint, and without a key |
+//! | `client`, `reply`, `retry`, `http`, `sse` | one request over HTTP: trust, patience, trying again |
+//! | `wire` | what the wires have in common |
+//! | `chat`, `responses`, `messages` | the three: `body` writes requests, the rest reads replies |
+//! | `repair`, `arguments`, `media`, `in_text`, `halves`, `conclude` | what every wire needs of them |
+//! | `error`, `sentences`, `transport`, `peer` | every failure as one sentence with a hint, and without a key |
 //!
-//! A new quirk of a server belongs into the `openai_*` file of its direction, and its bytes into
-//! `tests/fixtures/llm/`.
+//! A new quirk of a server belongs into the folder of its wire, and its bytes into `tests/fixtures/llm/`.
 
+mod arguments;
+mod catalogue;
+mod chat;
+mod client;
+mod conclude;
 mod error;
+mod halves;
 mod http;
+mod in_text;
+mod keys;
+mod media;
+mod messages;
 mod model;
-mod openai;
-mod openai_chunk;
-mod openai_stream;
-mod openai_wire;
 mod peer;
 mod prices;
 mod repair;
+mod reply;
+mod responses;
 mod retry;
+mod rows;
 mod scripted;
+mod sentences;
 mod settings;
 mod sse;
 mod table;
-mod tool_calls;
 mod transport;
+mod wire;
 
+pub use catalogue::{ModelRow, list, open_any};
+pub use client::{Dial, HttpModel};
 pub use http::Timeouts;
 pub use model::{
-    ChatRequest, Provider, ProviderError, ProviderErrorKind, StopReason, StreamEvent, TokenCount,
+    ChatRequest, Provider, ProviderError, ProviderErrorKind, StopReason, StreamEvent, TokenCount, Wait,
 };
-pub use openai::{Dial, OpenAi};
-pub use prices::Prices;
+pub use prices::{Long, Prices};
 pub use repair::{INTERRUPTED, paired};
 pub use retry::RetryPolicy;
+pub use rows::{ModelFacts, key_variables, provider_names};
 pub use scripted::Scripted;
 pub use settings::{ProviderRow, ProviderSettings};
-pub use table::{key_variables, open, provider_names};
+pub use table::open;
+pub use wire::{ThinkingStyle, Wire};

@@ -1,10 +1,15 @@
 //! The trait and its words.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use serde_json::Value;
 use thiserror::Error;
 
 use super::prices::Prices;
+use super::retry::RetryPolicy;
+
 use crate::protocol::message::Message;
 use crate::protocol::tool::ToolSpec;
 
@@ -34,6 +39,14 @@ pub trait Provider: Send + Sync {
         false
     }
 
+    /// When a reply that broke half-way is asked for again; never, unless said.
+    fn patience(&self) -> RetryPolicy {
+        RetryPolicy {
+            retries: 0,
+            ..RetryPolicy::default()
+        }
+    }
+
     /// The bytes that [`stream`](Self::stream) would send for `request`, for the person to look at; `None`
     /// when nothing is sent.
     fn body(&self, _request: &ChatRequest) -> Option<Vec<u8>> {
@@ -41,7 +54,9 @@ pub trait Provider: Send + Sync {
     }
 
     /// Sends the conversation and gives the reply as it comes. Dropping the stream ends the request.
-    /// Retries of failures before the first event are made inside.
+    ///
+    /// A failure before the reply began is tried again inside where that may help; each wait is told
+    /// as [`StreamEvent::Waiting`] before it begins. A reply that broke half-way is the caller's to judge.
     async fn stream(
         &self,
         request: ChatRequest,
@@ -62,6 +77,8 @@ pub struct ChatRequest {
 /// A piece of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StreamEvent {
+    /// Nothing came yet: the request failed and is sent again after a wait.
+    Waiting(Wait),
     /// The next piece of text.
     Text(String),
     /// The next piece of reasoning.
@@ -75,24 +92,45 @@ pub enum StreamEvent {
         /// The arguments as written; empty means `{}`.
         arguments: String,
     },
+    /// Reasoning that only its own model can read, signed or encrypted: kept as
+    /// [`Block::Sealed`](crate::protocol::message::Block::Sealed), in its place among the other pieces.
+    Sealed {
+        /// Whose it is.
+        model: String,
+        /// As the provider wrote it.
+        item: Value,
+    },
     /// Tokens used by this request.
     Usage(TokenCount),
     /// The reply ended in order. A stream that ends without it was cut.
     Done(StopReason),
 }
 
+/// A pause before the same request is sent again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// How long.
+    pub length: Duration,
+    /// Which of the further tries comes next, from 1.
+    pub number: u32,
+    /// How many there are at most.
+    pub of: u32,
+    /// One sentence: what failed.
+    pub why: String,
+}
+
 /// Tokens of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenCount {
-    /// Of the request, cached ones included.
+    /// Of the request, all of it.
     pub input: u64,
     /// Of these, found in the provider's cache.
     pub cached: u64,
-    /// Of `input`, put into the cache by this request, where that costs extra; else 0.
+    /// Of these, newly written to the cache, where the provider says so and charges for it.
     pub written: u64,
     /// Of the reply, reasoning included.
     pub output: u64,
-    /// Of these, reasoning; 0 where the provider does not say.
+    /// Of these, reasoning, where the provider says so.
     pub reasoning: u64,
 }
 

@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use super::arguments::is_object;
 use crate::protocol::ids::CallId;
 use crate::protocol::message::{Block, Message, Role, ToolCall, ToolResult};
 
@@ -111,13 +112,6 @@ fn is_unfinished(call: &ToolCall, result: Option<&ToolResult>) -> bool {
     !ran && !is_object(&call.arguments)
 }
 
-/// Whether arguments are a JSON object; blank ones stand for `{}`.
-pub(super) fn is_object(arguments: &str) -> bool {
-    let arguments = arguments.trim();
-    arguments.is_empty()
-        || arguments.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
-}
-
 /// What a message of the person says; None when that is nothing, or it is not the person's.
 fn of_the_person(message: &Message) -> Option<Message> {
     if message.role != Role::User {
@@ -135,7 +129,7 @@ fn has_something_to_say(message: &Message) -> bool {
     message.blocks.iter().any(|block| match block {
         Block::Text { text } => !text.trim().is_empty(),
         Block::ToolCall(_) | Block::Media { .. } => true,
-        Block::Reasoning { .. } | Block::ToolResult(_) => false,
+        Block::Reasoning { .. } | Block::Sealed { .. } | Block::ToolResult(_) => false,
     })
 }
 

@@ -1,7 +1,7 @@
 //! When a failed request is sent again, and after how long.
 //!
-//! Only failures that another try may mend, and only before the first event of a reply came: a
-//! reply that broke half-way is the agent's to judge. Dropping the future ends the waiting.
+//! Only failures that another try may mend. `client` does it before the first event of a reply came; a
+//! reply that broke half-way is the agent's to judge.
 
 use std::time::Duration;
 
@@ -35,6 +35,8 @@ impl Default for RetryPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Again {
     Never,
+    /// The next request will be another one; it is not counted.
+    AtOnce,
     Backoff,
     /// The server said how long to wait.
     After(Duration),
@@ -55,7 +57,7 @@ impl RetryPolicy {
             return None;
         }
         match again {
-            Again::Never => None,
+            Again::Never | Again::AtOnce => None,
             Again::Backoff => {
                 let doubled = self
                     .base
@@ -67,29 +69,15 @@ impl RetryPolicy {
         }
     }
 
+    /// The wait after try number `tries` (from 1), spread by chance; None: give up.
+    pub(super) fn after(&self, tries: u32, again: Again) -> Option<Duration> {
+        self.wait(tries, again, fastrand::f64())
+    }
+
     /// The wait before asking again for a reply that broke half-way, after `tries` tries (from 1);
     /// None: give up. For the agent, which alone can judge what was said already.
     pub fn backoff(&self, tries: u32) -> Option<Duration> {
-        self.wait(tries, Again::Backoff, fastrand::f64())
-    }
-
-    /// Calls `attempt` until it succeeds or the policy gives up.
-    pub(super) async fn run<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, ProviderError>
-    where
-        F: Future<Output = Result<T, Failure>>,
-    {
-        let mut tries = 0;
-        loop {
-            let failure = match attempt().await {
-                Ok(done) => return Ok(done),
-                Err(failure) => failure,
-            };
-            tries += 1;
-            let Some(wait) = self.wait(tries, failure.again, fastrand::f64()) else {
-                return Err(failure.error);
-            };
-            tokio::time::sleep(wait).await;
-        }
+        self.after(tries, Again::Backoff)
     }
 }
 

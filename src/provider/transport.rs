@@ -4,10 +4,10 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use super::error::{base_url_hint, failure};
 use super::model::ProviderErrorKind;
 use super::peer::Peer;
 use super::retry::{Again, Failure};
+use super::sentences::{base_url_hint, failure};
 
 /// No connection, or one that broke before the answer.
 pub(super) fn not_reached(peer: &Peer, error: &reqwest::Error) -> Failure {

@@ -12,6 +12,7 @@ use crate::protocol::ids::HunkId;
 use crate::review::hunk::{Author, Hunk, Rejection, Selector};
 use crate::review::region::HunkIds;
 use crate::review::tracked_file::TrackedFile;
+use crate::review::view::{Seen, Span};
 use crate::review::watch::{Changes, Moment, Notify, Urgency};
 use crate::review::whole::{FileState, Wholes};
 
@@ -73,6 +74,8 @@ impl ReviewBook {
             Entry::Vacant(place) => place.insert(TrackedFile::clean(Some(text))),
             Entry::Occupied(place) => {
                 let file = place.into_mut();
+                // Before the text: the empty buffer of a deleted file does not bring the file back.
+                file.attached = true;
                 file.set_text(Some(text), Author::Person, &mut self.ids);
                 file
             }
@@ -112,6 +115,14 @@ impl ReviewBook {
             if !(settled && file.is_settled()) {
                 self.changes.add(path, urgency(author));
             }
+        }
+    }
+
+    /// The edits of one undo block, ascending, in the line numbers before all of them: what
+    /// [`ReviewBook::edit`] does with each from the last to the first, settled once. Unknown paths are ignored.
+    pub fn edit_batch(&mut self, path: &Path, edits: &[LineEdit], author: Author) {
+        if let Some(file) = self.files.get_mut(path) {
+            file.edit_batch(edits, author, &mut self.ids);
         }
     }
 
@@ -274,6 +285,18 @@ impl ReviewBook {
             Some(edits) if !edits.is_empty() => Ok(edits),
             _ => Err(ReviewError::NothingRejected),
         }
+    }
+
+    /// Where the hunks of a file stand, in the order of their lines; copies none of them.
+    pub fn spans(&self, path: &Path) -> Vec<Span> {
+        self.files.get(path).map(TrackedFile::spans).unwrap_or_default()
+    }
+
+    /// The hunks of a file that show on its lines `first..=last` (1-based), each with at most `most` removed
+    /// lines.
+    pub fn seen(&self, path: &Path, first: usize, last: usize, most: usize) -> Vec<Seen> {
+        let file = self.files.get(path);
+        file.map(|file| file.seen(first, last, most)).unwrap_or_default()
     }
 
     /// The files in which something waits, in the order of their paths, with their hunks.

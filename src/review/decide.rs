@@ -196,21 +196,22 @@ impl State {
     }
 
     fn hunk(&self, region: &Region) -> Hunk {
-        let at_end = region.current.is_empty() && self.reaches_end(region) && region.current.start > 0;
+        let span = self.span(region);
         Hunk {
-            id: region.id,
-            start: self.anchor(region.current.start),
-            count: region.current.len(),
+            id: span.id,
+            start: span.start,
+            count: span.count,
             removed: self.base.lines.get(region.base.clone()),
             added: self.current.lines.get(region.current.clone()),
-            final_newline: self.eol_change().filter(|_| self.reaches_end(region)),
-            file: self.existence(),
-            at_end,
+            final_newline: span.final_newline,
+            file: span.file,
+            at_end: span.at_end,
             whole: None,
         }
     }
 
-    fn tail_hunk(&self, id: HunkId) -> Hunk {
+    /// The hunk for a difference that no line shows.
+    pub(super) fn tail_hunk(&self, id: HunkId) -> Hunk {
         let len = self.current.lines.len();
         let last = self.current.lines.get(len.saturating_sub(1)..len);
         Hunk {
@@ -230,11 +231,13 @@ impl State {
         }
     }
 
-    fn eol_change(&self) -> Option<bool> {
+    /// The final newline that came or went.
+    pub(super) fn eol_change(&self) -> Option<bool> {
         self.base.eol_differs(&self.current).then_some(self.current.eol)
     }
 
-    fn existence(&self) -> Option<Existence> {
+    /// What became of the file as a whole.
+    pub(super) fn existence(&self) -> Option<Existence> {
         match (self.base.absent, self.current.absent) {
             (true, false) => Some(Existence::Created),
             (false, true) => Some(Existence::Deleted),
@@ -243,7 +246,7 @@ impl State {
     }
 
     /// The 1-based line that an editor shows at or before `line` (0-based).
-    fn anchor(&self, line: usize) -> usize {
+    pub(super) fn anchor(&self, line: usize) -> usize {
         (line + 1).min(self.current.lines.len()).max(1)
     }
 

@@ -61,7 +61,7 @@ impl State {
 
     /// Brings the state back to its invariants after lines have moved.
     pub(super) fn settle(&mut self, ids: &mut HunkIds) {
-        if self.current.lines.same_text(&self.base.lines) && !self.regions.is_empty() {
+        if self.is_back() {
             self.base.lines = self.current.lines.clone();
             self.regions.clear();
             self.revision += 1;
@@ -70,6 +70,20 @@ impl State {
         self.current.absent &= self.current.lines.is_empty();
         self.join_touching(ids);
         self.settle_tail(ids);
+    }
+
+    /// Whether there are regions, and they cancel each other out: the two texts are the same all the same.
+    fn is_back(&self) -> bool {
+        let Some(first) = self.regions.first() else {
+            return false;
+        };
+        let (current, base) = (&self.current.lines, &self.base.lines);
+        // Up to the first region they are the same, and in it they differ nearly always: that is seen at once.
+        let from = first.base.start;
+        let rest = base.len().saturating_sub(from);
+        let same = current.len() == base.len()
+            && base.common_start(from..base.len(), current, from..current.len()) == rest;
+        same || ((current.len().max(base.len()) <= 1) && current.same_text(base))
     }
 
     fn agent_edit(&mut self, edit: &LineEdit, ids: &mut HunkIds) {

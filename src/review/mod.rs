@@ -28,6 +28,7 @@
 //! 8. a rejected hunk can be brought back, also after edits elsewhere: it waits as before.
 
 mod back;
+mod batch;
 pub mod book;
 mod decide;
 mod diff;
@@ -41,10 +42,12 @@ mod region;
 mod side;
 mod state;
 mod tracked_file;
+mod view;
 mod watch;
 mod whole;
 
 pub use book::{ReviewBook, ReviewError, SharedBook, Texts};
 pub use hunk::{Author, Existence, Hunk, Rejection, Selector};
+pub use view::{Seen, Span};
 pub use watch::{Moment, Notify, Urgency};
 pub use whole::{FileState, Whole, WholeKind};

@@ -9,6 +9,7 @@ use crate::review::hunk::{Author, Hunk, Rejection, Selector};
 use crate::review::region::HunkIds;
 use crate::review::side::{Side, is_crlf};
 use crate::review::state::State;
+use crate::review::view::{Seen, Span};
 use crate::review::watch::Moment;
 
 /// A file, what it was, and what waits for review in it.
@@ -69,6 +70,11 @@ impl TrackedFile {
     /// An edit of the text, by lines.
     pub(super) fn edit(&mut self, edit: &LineEdit, author: Author, ids: &mut HunkIds) {
         self.state.apply(edit, author, ids);
+    }
+
+    /// Edits of one undo block, see [`State::apply_batch`].
+    pub(super) fn edit_batch(&mut self, edits: &[LineEdit], author: Author, ids: &mut HunkIds) {
+        self.state.apply_batch(edits, author, ids);
     }
 
     /// The final newline came or went.
@@ -173,6 +179,16 @@ impl TrackedFile {
     /// The hunks in the order of their lines.
     pub(super) fn hunks(&self) -> Vec<Hunk> {
         self.state.hunks()
+    }
+
+    /// Where all hunks stand.
+    pub(super) fn spans(&self) -> Vec<Span> {
+        self.state.spans()
+    }
+
+    /// See [`State::seen`].
+    pub(super) fn seen(&self, first: usize, last: usize, most: usize) -> Vec<Seen> {
+        self.state.seen(first, last, most)
     }
 
     /// Whether a hunk is one of this file's.

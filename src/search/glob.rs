@@ -5,6 +5,9 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobMatcher};
 use thiserror::Error;
 
+/// The most patterns that braces may stand for.
+const MOST_ALTERNATIVES: usize = 1_000;
+
 /// A pattern for paths relative to a root: `*` and `?` do not cross `/`, `**` does, `{a,b}` is either,
 /// `[a-z]` and `[!a-z]` are one character. Without a `/` it is matched with names, at any depth; a leading
 /// `/` binds it to the root. A leading `!` turns it round.
@@ -25,6 +28,11 @@ pub enum GlobError {
     /// It would leave the root.
     #[error("The glob {0} leaves its folder. Give the folder as `path` and a pattern below it.")]
     Outside(String),
+    /// Its braces stand for too many patterns.
+    #[error(
+        "The braces of the glob {0} stand for more than 1,000 patterns. Use fewer, or `*` in their place."
+    )]
+    TooManyAlternatives(String),
     /// It is not well-formed.
     #[error(
         "The glob {pattern} is not valid: {reason}. Write a literal bracket as `[[]`, a brace as `[{{]`."
@@ -47,6 +55,9 @@ impl Glob {
         let body = body.strip_prefix("./").unwrap_or(body);
         if body.split('/').any(|part| part == "..") {
             return Err(GlobError::Outside(pattern.to_owned()));
+        }
+        if alternatives(body) > MOST_ALTERNATIVES {
+            return Err(GlobError::TooManyAlternatives(pattern.to_owned()));
         }
         let by_name = !body.contains('/');
         let body = body.trim_start_matches('/');
@@ -95,6 +106,37 @@ impl Glob {
     pub fn names_hidden(&self) -> bool {
         self.names_hidden && !self.negated
     }
+}
+
+/// How many patterns the braces stand for, nested ones included. Unbalanced ones are judged elsewhere.
+fn alternatives(pattern: &str) -> usize {
+    // One frame a brace: the sum of the alternatives before this one, and the product within it.
+    let mut frames: Vec<(usize, usize)> = Vec::new();
+    let mut product: usize = 1;
+    let mut escaped = false;
+    for c in pattern.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '{' => {
+                frames.push((0, product));
+                product = 1;
+            }
+            ',' => {
+                if let Some((sum, _)) = frames.last_mut() {
+                    *sum = sum.saturating_add(product);
+                    product = 1;
+                }
+            }
+            '}' => {
+                if let Some((sum, outer)) = frames.pop() {
+                    product = outer.saturating_mul(sum.saturating_add(product));
+                }
+            }
+            _ => {}
+        }
+    }
+    product
 }
 
 /// The folder that a pattern begins with, and the pattern below it with a leading `/`: `src/**/*.rs` is
@@ -160,6 +202,25 @@ mod tests {
                 .to_string()
                 .contains("unclosed character class")
         );
+    }
+
+    #[test]
+    fn braces_are_counted_as_they_multiply() {
+        for (pattern, count) in [
+            ("a", 1),
+            ("{a,b}", 2),
+            ("{a,b}{c,d,e}", 6),
+            ("{a,{b,c}x}", 3),
+            ("\\{a,b}", 1),
+            ("{a,b", 1),
+        ] {
+            assert_eq!(alternatives(pattern), count, "{pattern}");
+        }
+        let many = "{a,b}".repeat(10);
+        assert!(matches!(Glob::new(&many), Err(GlobError::TooManyAlternatives(_))));
+        assert!(Glob::new(&"{a,b}".repeat(9)).is_ok());
+        let deep = format!("{}{}", "{a,".repeat(90), "}".repeat(90));
+        assert!(alternatives(&deep) < 100);
     }
 
     #[test]

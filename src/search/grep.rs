@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::glob::Glob;
 use super::lines::shown;
 use super::walk::{self, LeftOut, Walk};
+use crate::fs::pinned;
 
 /// The longest line that is searched, in bytes.
 const LONGEST_LINE: usize = 64 << 20;
@@ -284,7 +285,7 @@ impl Search<'_> {
             Some(text) => searcher.search_slice(self.matcher, text.as_bytes(), &mut hits)?,
             None => {
                 let file = Cancellable {
-                    file: File::open(path)?,
+                    file: pinned::open(path)?,
                     cancel: self.cancel,
                 };
                 searcher.search_reader(self.matcher, file, &mut hits)?;

@@ -44,6 +44,8 @@ pub(super) struct Around {
     pub wrapper: Option<(Class, Option<String>)>,
     /// The redirects belong to a group or a loop, whose commands are judged on their own.
     pub group: bool,
+    /// The name of the program is another one in a POSIX shell.
+    pub odd_name: bool,
 }
 
 /// Fills in `program` and `normal` from `words`.
@@ -99,8 +101,14 @@ pub(super) fn judge(command: &mut SimpleCommand, around: &Around) {
         reason: None,
     };
     program(command, around, &mut verdict);
+    if around.odd_name {
+        verdict.raise(Class::Unknown, || "shells differ in what its name is".into());
+    }
+    let reads = command.program.as_deref() == Some("read");
     for assignment in &command.assignments {
-        if !is_harmless(&assignment.name) {
+        // `IFS= read` is for that one `read`.
+        let harmless = is_harmless(&assignment.name) || (reads && assignment.name == "IFS");
+        if !harmless {
             let name = &assignment.name;
             verdict.raise(Class::Unknown, || format!("{name} may change what programs do"));
             command.uncovered.push(assigned(assignment));
@@ -280,6 +288,12 @@ fn redirect_class(command: &SimpleCommand, redirect: &Redirect, group: bool, ver
         verdict.raise(Class::Unknown, || format!("`{text}` opens a connection"));
         return true;
     }
+    if differs(text) {
+        verdict.raise(Class::Unknown, || {
+            format!("shells differ in which file `{text}` is")
+        });
+        return true;
+    }
     if !redirect.writes_file() {
         return false;
     }
@@ -296,6 +310,11 @@ fn redirect_class(command: &SimpleCommand, redirect: &Redirect, group: bool, ver
         verdict.raise(Class::Change, || format!("`{text}` writes a file"));
     }
     true
+}
+
+/// Whether a word holds `$'…'` or `$"…"`, which to a POSIX shell begins with a dollar.
+pub(super) fn differs(raw: &str) -> bool {
+    raw.contains("$'") || raw.contains("$\"")
 }
 
 /// Whether setting a variable of this name changes nothing that programs do. Names in lower case belong to

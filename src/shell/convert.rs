@@ -28,9 +28,16 @@ pub(super) fn item_of<'a>(
             raw.odd_value |= !is_plain_value(&assignment.value);
             if !before {
                 // An argument like any other; `export` and its kin make an assignment of it.
+                let value = &assignment.value;
+                let text = match word.value.split_once('=') {
+                    Some((name, _)) if value.kind < WordKind::Variable && !is_array(&word.value) => {
+                        format!("{name}={}", value.text)
+                    }
+                    _ => word.value.clone(),
+                };
                 raw.words.push(Word {
-                    text: word.value.clone(),
-                    ..assignment.value.clone()
+                    text,
+                    ..value.clone()
                 });
                 return;
             }
@@ -48,6 +55,12 @@ pub(super) fn item_of<'a>(
             });
         }
     }
+}
+
+/// Whether what is assigned is `(…)`.
+fn is_array(raw: &str) -> bool {
+    raw.split_once('=')
+        .is_some_and(|(_, value)| value.starts_with('('))
 }
 
 pub(super) fn assignment_of(assignment: &ast::Assignment, inside: &mut Inside) -> Assignment {

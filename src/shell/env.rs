@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::inherited;
+
 /// Shells whose grammar is the one that lines are judged by.
 const KNOWN: [&str; 6] = ["bash", "sh", "dash", "ksh", "ksh93", "mksh"];
 
@@ -58,6 +60,12 @@ impl Shell {
         &self.program
     }
 
+    /// Whether its grammar is the one that lines are judged by.
+    pub fn is_understood(&self) -> bool {
+        let name = self.program.file_name().and_then(OsStr::to_str);
+        name.is_some_and(|name| KNOWN.contains(&name))
+    }
+
     /// The program's name, for people.
     pub fn name(&self) -> String {
         self.program
@@ -66,6 +74,11 @@ impl Shell {
             .to_string_lossy()
             .into_owned()
     }
+}
+
+/// Where a program lies, by `PATH` and the usual folders.
+pub(super) fn find_program(name: &str) -> Option<PathBuf> {
+    find(name, &std::env::var_os("PATH").unwrap_or_default())
 }
 
 fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
@@ -98,24 +111,13 @@ const SET: [(&str, &str); 13] = [
 /// repository is none, and no program watches files for it.
 const GIT: [(&str, &str); 2] = [("safe.bareRepository", "explicit"), ("core.fsmonitor", "false")];
 
-/// Taken from every child: with these a program could drive the Neovim that started it, or a config file
-/// of ripgrep could name a program to run.
-const REMOVED: [&str; 7] = [
-    "RIPGREP_CONFIG_PATH",
-    "NVIM",
-    "NVIM_LISTEN_ADDRESS",
-    "VIMRUNTIME",
-    "VIM",
-    "MYVIMRC",
-    "SSH_ASKPASS",
-];
-
 /// What differs from our own environment in a child's: `(name, value)`, `None` = removed.
 pub(super) fn changes(secrets: &[String]) -> Vec<(OsString, Option<OsString>)> {
     let set = SET
         .iter()
         .map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
-    let removed = REMOVED.iter().map(|name| (OsString::from(name), None));
+    let own = std::env::vars_os().map(|(name, _)| name);
+    let removed = inherited::removed(own).into_iter().map(|name| (name, None));
     let given = std::env::var("GIT_CONFIG_COUNT")
         .ok()
         .and_then(|count| count.parse().ok());

@@ -48,6 +48,11 @@ impl Family {
         }
     }
 
+    /// As [`Self::lives`], and whether something lives that left session and group.
+    pub fn lives_anywhere(&self) -> bool {
+        self.lives(&[]) || !self.strays().is_empty()
+    }
+
     fn strays(&self) -> Vec<Pid> {
         let leader = self.leader.as_raw_pid();
         let Some(table) = proc::table() else {

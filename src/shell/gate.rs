@@ -51,7 +51,8 @@ pub(super) fn look(line: &str) -> Found {
     let mut cursor = tree.walk();
     'walk: loop {
         let node = cursor.node();
-        if bad.is_none() && (node.is_error() || node.is_missing()) {
+        let joined = node.kind() == "process_substitution" && is_joined(node, line);
+        if bad.is_none() && (node.is_error() || node.is_missing() || joined) {
             bad = Some(node);
         }
         if node.kind() == "command" {
@@ -203,6 +204,18 @@ fn words(node: Node, line: &str) -> Option<Vec<String>> {
     let mut cursor = node.walk();
     let arguments = node.children_by_field_name("argument", &mut cursor).map(text);
     Some(std::iter::once(text(name)).chain(arguments).collect())
+}
+
+/// Whether `<(…)` touches another part of its word: the tree parser would make two words of it.
+fn is_joined(node: Node, line: &str) -> bool {
+    let before = node
+        .start_byte()
+        .checked_sub(1)
+        .and_then(|at| line.as_bytes().get(at));
+    let after = line.as_bytes().get(node.end_byte());
+    let ends =
+        |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii_whitespace() || b";&|<>()`".contains(byte));
+    !(ends(before) && ends(after))
 }
 
 fn near(node: Node, line: &str) -> String {

@@ -7,10 +7,12 @@
 //! The grammar is that of bash; bash, sh, dash and ksh are the shells that [`env::Shell`] runs.
 //!
 //! *Running.* [`run::run`] starts the line in its own process group, streams and bounds its output, and ends
-//! all of it on timeout and cancel; [`watchdog::Watchdog`] ends what a killed Neovim leaves behind.
+//! all of it on timeout and cancel; [`background::Background`] keeps those that run on; [`sandbox::Sandbox`] puts
+//! walls around them; [`watchdog::Watchdog`] ends what a killed Neovim leaves behind.
 //!
 //! Nothing here decides whether a line may run; that is `permission`.
 
+pub mod background;
 mod class;
 pub mod command;
 mod convert;
@@ -19,12 +21,15 @@ mod expansions;
 mod family;
 mod gate;
 mod globals;
+mod hidden;
+pub mod inherited;
 mod output;
 pub mod parse;
 mod pattern;
 mod programs;
 mod ps;
 pub mod run;
+pub mod sandbox;
 mod scripts;
 mod table;
 mod table_git;

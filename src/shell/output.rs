@@ -34,7 +34,7 @@ impl OutputBuffer {
         Self::with_limits(HEAD, TAIL)
     }
 
-    fn with_limits(head_limit: usize, tail_limit: usize) -> Self {
+    pub fn with_limits(head_limit: usize, tail_limit: usize) -> Self {
         Self {
             head: Vec::new(),
             tail: VecDeque::new(),
@@ -56,7 +56,12 @@ impl OutputBuffer {
 
     fn drop_from_tail(&mut self, count: usize) {
         self.dropped_bytes += count as u64;
-        self.dropped_lines += self.tail.drain(..count).filter(|byte| *byte == b'\n').count() as u64;
+        let (first, second) = self.tail.as_slices();
+        let of_first = first.get(..count.min(first.len())).unwrap_or_default();
+        let of_second = second.get(..count - of_first.len()).unwrap_or_default();
+        let lines = [of_first, of_second].map(|part| memchr::memchr_iter(b'\n', part).count());
+        self.dropped_lines += lines.iter().sum::<usize>() as u64;
+        self.tail.drain(..count);
     }
 
     /// The last lines, for showing while the program runs.

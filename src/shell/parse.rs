@@ -15,6 +15,7 @@ use super::class::{self, Around};
 use super::command::{Analysis, Assignment, Redirect, SimpleCommand, Unparsable, Word};
 use super::convert::is_plain_value;
 use super::gate;
+use super::hidden;
 use super::pattern;
 use super::unwrap::{self, Inner};
 use super::words::{Inside, options};
@@ -57,6 +58,8 @@ pub(super) struct Raw {
     pub assignments: Vec<Assignment>,
     pub redirects: Vec<Redirect>,
     pub group: bool,
+    /// Its name is written in a way that a POSIX shell reads as another name.
+    pub odd_name: bool,
     /// A value that arithmetic would evaluate as code is assigned.
     pub odd_value: bool,
 }
@@ -71,6 +74,10 @@ pub(super) struct Walk {
     /// A value that arithmetic would evaluate as code was set.
     pub odd_value: bool,
     reads_in_arithmetic: bool,
+    /// The functions whose bodies are walked just now.
+    pub within: Vec<String>,
+    /// Which function calls which program or function.
+    calls: Vec<(String, String)>,
     texts: usize,
     /// What the line gives to variables.
     pub variables: Vec<Assignment>,
@@ -78,6 +85,10 @@ pub(super) struct Walk {
 
 impl Walk {
     fn finish(mut self) -> Analysis {
+        if hidden::recurses(&self.calls) {
+            // `:() { : | : & }; :` fills the machine.
+            self.refuse(Unparsable::Opaque("a function calls itself".into()));
+        }
         if self.reads_in_arithmetic && (self.odd_value || self.defines_functions) {
             self.refuse(Unparsable::Opaque(
                 "arithmetic would evaluate the value of a variable".into(),
@@ -193,6 +204,23 @@ impl Walk {
         }
     }
 
+    /// What a command does beside what it runs.
+    fn look_behind(&mut self, command: &SimpleCommand, given: &[Assignment]) {
+        let hidden = hidden::look(command, given);
+        self.reads_in_arithmetic |= hidden.reads_in_arithmetic;
+        self.odd_value |= hidden.odd_value;
+        if let Some(why) = hidden.refused {
+            self.refuse(Unparsable::Opaque(why.into()));
+        }
+        if let Some(program) = &command.program {
+            let calls = self
+                .within
+                .iter()
+                .map(|function| (function.clone(), program.clone()));
+            self.calls.extend(calls);
+        }
+    }
+
     /// Judges a command, lists it, and goes on with what it wraps.
     pub fn emit(&mut self, raw: Raw, wrappers: &[String], depth: usize) {
         let mut command = SimpleCommand {
@@ -215,11 +243,14 @@ impl Walk {
             &Around {
                 wrapper,
                 group: raw.group,
+                odd_name: raw.odd_name,
             },
         );
         command.pattern = pattern::pattern(&command, is_wrapper);
         let program = command.program.clone().unwrap_or_default();
-        self.variables.extend(given(&command));
+        let given = given(&command);
+        self.look_behind(&command, &given);
+        self.variables.extend(given);
         self.commands.push(command);
         if inner.is_empty() {
             return;
@@ -253,7 +284,7 @@ impl Walk {
 fn given(command: &SimpleCommand) -> Vec<Assignment> {
     let declares = matches!(
         command.program.as_deref(),
-        Some("export" | "declare" | "local" | "readonly" | "typeset" | "env")
+        Some("export" | "declare" | "local" | "readonly" | "typeset" | "env" | "sudo")
     );
     let arguments = command.words.iter().skip(1).filter(|_| declares);
     let declared = arguments.filter_map(|word| {

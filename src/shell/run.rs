@@ -1,5 +1,6 @@
 //! Runs one shell line to its end, whatever it does.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -15,6 +16,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::background::Tap;
 use super::env::{self, Shell};
 use super::family::{Family, MARK};
 use super::output::OutputBuffer;
@@ -47,6 +49,25 @@ pub struct RunSpec {
     pub timeout: Duration,
     /// Names of environment variables that it must not see, such as those of the providers' keys.
     pub secrets: Vec<String>,
+    /// Words before the shell: a program that runs it, with its arguments. None when empty.
+    pub before: Vec<OsString>,
+    /// Is given the output as it comes, too.
+    pub tap: Option<Tap>,
+}
+
+impl RunSpec {
+    /// An empty line in `/` with two minutes.
+    pub fn new(shell: Shell) -> Self {
+        Self {
+            line: String::new(),
+            shell,
+            cwd: PathBuf::from("/"),
+            timeout: Duration::from_secs(120),
+            secrets: Vec::new(),
+            before: Vec::new(),
+            tap: None,
+        }
+    }
 }
 
 /// How a run ended.
@@ -125,7 +146,7 @@ pub async fn run(
     let exit = match end {
         End::Exited(status) => {
             running.read_rest().await;
-            ended_background = running.family.lives(&[]);
+            ended_background = running.family.lives_anywhere();
             if ended_background {
                 running.stop().await;
             } else {
@@ -145,7 +166,7 @@ pub async fn run(
             Exit::Cancelled
         }
     };
-    let cleaned = std::mem::replace(&mut running.output, OutputBuffer::new()).finish();
+    let cleaned = std::mem::replace(&mut running.output.kept, OutputBuffer::new()).finish();
     Ok(RunOutput {
         exit,
         output: cleaned.text,
@@ -173,7 +194,14 @@ fn start<'a>(spec: &RunSpec, watchdog: &'a Watchdog) -> io::Result<Running<'a>> 
     let mark = watchdog.next_mark()?;
     // One pipe for both streams keeps their order.
     let (reader, writer) = io::pipe()?;
-    let mut command = Command::new(spec.shell.program());
+    let mut command = match spec.before.split_first() {
+        Some((first, rest)) => {
+            let mut command = Command::new(first);
+            command.args(rest).arg(spec.shell.program());
+            command
+        }
+        None => Command::new(spec.shell.program()),
+    };
     // A line that begins with `-` would be an option.
     command.arg("-c").arg(format!(" {}", spec.line));
     command
@@ -201,7 +229,10 @@ fn start<'a>(spec: &RunSpec, watchdog: &'a Watchdog) -> io::Result<Running<'a>> 
         family: Family { leader, mark },
         child,
         pipe: Some(pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?),
-        output: OutputBuffer::new(),
+        output: Output {
+            kept: OutputBuffer::new(),
+            tap: spec.tap.clone(),
+        },
         chunk: vec![0; 64 << 10],
         watchdog,
         gone: false,
@@ -229,13 +260,28 @@ enum End {
     Cancelled,
 }
 
+/// Where output goes.
+struct Output {
+    kept: OutputBuffer,
+    tap: Option<Tap>,
+}
+
+impl Output {
+    fn push(&mut self, bytes: &[u8]) {
+        self.kept.push(bytes);
+        if let Some(tap) = &self.tap {
+            tap.push(bytes);
+        }
+    }
+}
+
 /// A command that runs. Dropping it kills the family.
 struct Running<'a> {
     family: Family,
     child: Child,
     /// `None` once it is closed.
     pipe: Option<pipe::Receiver>,
-    output: OutputBuffer,
+    output: Output,
     chunk: Vec<u8>,
     watchdog: &'a Watchdog,
     /// All of the family was seen to be gone.
@@ -264,7 +310,7 @@ impl Running<'_> {
                 status = self.child.wait() => return End::Exited(status.unwrap_or_default()),
                 _ = report.tick(), if fresh => {
                     fresh = false;
-                    progress(self.output.progress());
+                    progress(self.output.kept.progress());
                 }
                 () = read(&mut self.pipe, &mut self.chunk, &mut self.output) => fresh = true,
             }
@@ -319,7 +365,7 @@ impl Running<'_> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if !self.gone && self.family.lives(&[]) {
+        if !self.gone && self.family.lives_anywhere() {
             self.family.signal(Signal::KILL);
         }
         self.watchdog.forget(self.family.leader);
@@ -327,7 +373,7 @@ impl Drop for Running<'_> {
 }
 
 /// One read; never ready once the pipe is closed. Safe to drop: a read that was not ready took nothing.
-async fn read(pipe: &mut Option<pipe::Receiver>, chunk: &mut [u8], output: &mut OutputBuffer) {
+async fn read(pipe: &mut Option<pipe::Receiver>, chunk: &mut [u8], output: &mut Output) {
     let Some(open) = pipe else {
         return std::future::pending().await;
     };

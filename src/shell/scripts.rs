@@ -64,6 +64,7 @@ pub(super) fn special(command: &SimpleCommand) -> Option<(Class, &'static str)> 
             };
             (arguments.iter().all(plain), "it may change what programs do")
         }
+        "read" => (reads_harmlessly(arguments), "it may change what programs do"),
         "awk" | "gawk" | "mawk" => (awk_only_prints(arguments), UNKNOWN_SCRIPT),
         "ps" => (
             ps::shows_no_environment(arguments),
@@ -91,6 +92,23 @@ pub(super) fn special(command: &SimpleCommand) -> Option<(Class, &'static str)> 
         _ => return None,
     };
     Some((if harmless { Class::Read } else { Class::Unknown }, why))
+}
+
+/// Whether `read` fills variables of the line only.
+fn reads_harmlessly(arguments: &[Word]) -> bool {
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let plain = match word.text.as_str() {
+            "-d" | "-n" | "-N" | "-p" | "-t" | "-u" => words.next().is_some(),
+            "-r" | "-s" | "-rs" | "-e" => true,
+            "-rd" | "-rn" | "-rp" | "-rt" => words.next().is_some(),
+            name => is_name(name) && is_harmless(name),
+        };
+        if !word.is_literal() || !plain {
+            return false;
+        }
+    }
+    true
 }
 
 const UNKNOWN_SCRIPT: &str = "its script is not among those known to only print";
@@ -137,6 +155,7 @@ fn awk_only_prints(arguments: &[Word]) -> bool {
 
 fn awk(script: &str) -> bool {
     let calls = ["system", "getline", "@", ">", "fflush", "close"];
+    let script = script.replace(">=", "");
     !calls.iter().any(|call| script.contains(call)) && !script.replace("||", "").contains('|')
 }
 
@@ -294,7 +313,7 @@ mod tests {
 
     #[test]
     fn awk_scripts_that_only_print() {
-        assert!(awk("{print $1}") && awk("NR==1 || /x/ {print}"));
+        assert!(awk("{print $1}") && awk("NR==1 || /x/ {print}") && awk("NR>=10 && NR<=20"));
         assert!(!awk("{system(\"rm\")}") && !awk("{print | \"sh\"}") && !awk("{print > \"f\"}"));
     }
 }

@@ -2,10 +2,11 @@
 
 use brush_parser::ast;
 
-use super::class::is_harmless;
+use super::class::{differs, is_harmless};
 use super::command::{Assignment, Class, SimpleCommand, Unparsable, Word, WordKind};
 use super::convert::{is_plain_value, item_of, redirect_of};
 use super::gate;
+use super::hidden::names_descriptor;
 use super::parse::{Raw, Walk};
 use super::words::Inside;
 
@@ -36,7 +37,9 @@ impl Walk {
             ast::Command::Function(function) => {
                 self.defines_functions = true;
                 let ast::FunctionBody(body, redirects) = &function.body;
+                self.within.push(function.fname.value.clone());
                 self.compound(body, wrappers, depth);
+                self.within.pop();
                 self.group_redirects(redirects.as_ref(), wrappers, depth);
             }
             ast::Command::ExtendedTest(test, redirects) => {
@@ -94,7 +97,11 @@ impl Walk {
                 self.list(condition, wrappers, depth);
                 self.list(&body.list, wrappers, depth);
             }
-            C::Coprocess(coprocess) => self.command(&coprocess.body, wrappers, depth),
+            C::Coprocess(coprocess) => {
+                // In a substitution, bash 5.2 runs another program than the one that is written.
+                self.refuse(Unparsable::Opaque("shells differ in what `coproc` runs".into()));
+                self.command(&coprocess.body, wrappers, depth);
+            }
         }
     }
 
@@ -200,7 +207,10 @@ impl Walk {
                 for side in [left, right] {
                     let word = inside.word(&side.value);
                     if arithmetic {
-                        inside.reads_in_arithmetic |= !word.is_literal();
+                        inside.reads_in_arithmetic |= !word.is_literal()
+                            || word
+                                .text
+                                .contains(|char: char| char.is_alphabetic() || char == '_');
                         if word.is_literal() && !is_plain_value(&word) {
                             self.refuse(Unparsable::Opaque("`[[ ]]` would evaluate its argument".into()));
                         }
@@ -220,6 +230,7 @@ impl Walk {
             item_of(item, true, &mut raw, &mut inside, &mut lists);
         }
         if let Some(name) = &simple.word_or_name {
+            raw.odd_name = differs(&name.value);
             raw.texts.push(name.value.clone());
             raw.words.push(inside.word(&name.value));
         }
@@ -227,6 +238,11 @@ impl Walk {
             item_of(item, false, &mut raw, &mut inside, &mut lists);
         }
         self.odd_value |= raw.odd_value;
+        if !raw.redirects.is_empty() && raw.texts.iter().any(|text| names_descriptor(text)) {
+            self.refuse(Unparsable::Opaque(
+                "shells differ in what `{name}` before a redirect is".into(),
+            ));
+        }
         self.emit(raw, wrappers, depth);
         self.enter(inside, wrappers, depth);
         for list in lists {

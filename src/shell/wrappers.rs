@@ -327,11 +327,9 @@ fn feed(inner: &mut Vec<Word>, replaced: Option<&str>) {
     }
 }
 
+/// `env` and its kin take any word with a `=` for an assignment, also one whose name is none.
 fn is_assignment(word: &Word) -> bool {
-    word.text.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty()
-            && name
-                .chars()
-                .all(|char| char.is_ascii_alphanumeric() || char == '_')
-    })
+    word.text
+        .split_once('=')
+        .is_some_and(|(name, _)| !name.is_empty())
 }

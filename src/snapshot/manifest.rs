@@ -37,7 +37,11 @@ pub enum Disk {
         target: PathBuf,
     },
     /// A folder.
-    Folder,
+    Folder {
+        /// Its permission bits; earlier manifests lack them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<u32>,
+    },
 }
 
 impl Disk {
@@ -54,6 +58,7 @@ impl Disk {
         match (self, other) {
             (Self::Absent { .. }, Self::Absent { .. }) => true,
             (Self::File { blob: a, .. }, Self::File { blob: b, .. }) => a == b,
+            (Self::Folder { .. }, Self::Folder { .. }) => true,
             _ => self == other,
         }
     }

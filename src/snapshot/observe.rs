@@ -94,7 +94,9 @@ fn disk(path: &Path, blobs: &BlobStore) -> Result<Disk, SnapshotError> {
         return Ok(Disk::Link { target });
     }
     if kind.is_dir() {
-        return Ok(Disk::Folder);
+        return Ok(Disk::Folder {
+            mode: Some(metadata.mode() & 0o7777),
+        });
     }
     if !kind.is_file() {
         return Err(SnapshotError::Special(path.to_owned()));

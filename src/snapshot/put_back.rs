@@ -5,9 +5,9 @@
 //! removed as a link and made as a link; whatever it points to is never touched.
 
 use std::collections::BTreeSet;
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::fs::atomic;
@@ -29,10 +29,14 @@ impl SnapshotStore {
     /// back as they were.
     pub fn put_back(&self, restorations: &[Restoration]) -> Result<(), SnapshotError> {
         let mut todo: Vec<&Restoration> = Vec::new();
+        let mut come_again = Vec::new();
         for restoration in restorations.iter().filter(|r| r.disk.is_some()) {
             let found = observe(&restoration.path, None, self.blobs_for(&restoration.path)?)?;
             // A folder that came again with the files in it.
-            if found.disk == Disk::Folder && matches!(restoration.disk, Some(DiskContent::Folder)) {
+            if let (Disk::Folder { .. }, Some(DiskContent::Folder { mode })) =
+                (&found.disk, &restoration.disk)
+            {
+                come_again.push((restoration.path.as_path(), *mode));
                 continue;
             }
             let seen = After {
@@ -52,7 +56,7 @@ impl SnapshotStore {
                 Some(Want { path, disk })
             })
             .collect();
-        apply(&wants).inspect_err(|_| {
+        let placed = apply(&wants).inspect_err(|_| {
             let before: Vec<Want> = todo
                 .iter()
                 .filter_map(|restoration| {
@@ -63,7 +67,20 @@ impl SnapshotStore {
                 .collect();
             // What held this a moment ago can hold it again; more than trying cannot be done.
             apply(&before).ok();
-        })
+        });
+        if placed.is_ok() {
+            come_again
+                .into_iter()
+                .for_each(|(path, mode)| set_mode(path, mode));
+        }
+        placed
+    }
+}
+
+/// Gives a folder its permission bits. What it holds is in place: that they cannot be set is no failure.
+fn set_mode(folder: &Path, mode: Option<u32>) {
+    if let Some(mode) = mode {
+        std::fs::set_permissions(folder, Permissions::from_mode(mode)).ok();
     }
 }
 
@@ -76,6 +93,12 @@ fn apply(wants: &[Want]) -> Result<(), SnapshotError> {
     remove_folders(&wants);
     for want in &wants {
         place(want)?;
+    }
+    // Last, the innermost first: a folder that takes no new file had some all the same.
+    for want in wants.iter().rev() {
+        if let DiskContent::Folder { mode } = want.disk {
+            set_mode(want.path, mode);
+        }
     }
     Ok(())
 }
@@ -141,7 +164,7 @@ fn place(want: &Want) -> Result<(), SnapshotError> {
         });
     }
     let is_folder = std::fs::symlink_metadata(want.path).is_ok_and(|metadata| metadata.is_dir());
-    if is_folder && !matches!(want.disk, DiskContent::Folder) {
+    if is_folder && !matches!(want.disk, DiskContent::Folder { .. }) {
         return Err(SnapshotError::FolderInTheWay(want.path.to_owned()));
     }
     let made_parent = || match want.path.parent() {
@@ -158,7 +181,7 @@ fn place(want: &Want) -> Result<(), SnapshotError> {
         DiskContent::Link { target } => made_parent()
             .and_then(|()| symlink(target, want.path))
             .map_err(|error| SnapshotError::io(want.path, &error))?,
-        DiskContent::Folder => DirBuilder::new()
+        DiskContent::Folder { .. } => DirBuilder::new()
             .recursive(true)
             .create(want.path)
             .map_err(|error| SnapshotError::io(want.path, &error))?,

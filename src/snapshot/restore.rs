@@ -100,7 +100,10 @@ pub enum DiskContent {
         target: PathBuf,
     },
     /// A folder.
-    Folder,
+    Folder {
+        /// Its permission bits, where they were kept.
+        mode: Option<u32>,
+    },
 }
 
 impl Restoration {
@@ -134,7 +137,7 @@ impl Restoration {
             (Some(buffer), _) => Expect::Text(buffer.blob.clone()),
             (None, Disk::File { blob, .. }) => Expect::Bytes(blob.clone()),
             (None, Disk::Absent { .. }) => Expect::Absent,
-            (None, Disk::Link { .. } | Disk::Folder) => return None,
+            (None, Disk::Link { .. } | Disk::Folder { .. }) => return None,
         };
         let content = match (&self.buffer, &self.disk) {
             (Some(text), _) => Content::Text(text.clone()),
@@ -143,7 +146,7 @@ impl Restoration {
                 mode: Some(*mode),
             },
             (None, Some(DiskContent::Absent { .. })) => return Some(FileChange::Delete { path, expect }),
-            (None, Some(DiskContent::Link { .. } | DiskContent::Folder) | None) => return None,
+            (None, Some(DiskContent::Link { .. } | DiskContent::Folder { .. }) | None) => return None,
         };
         Some(FileChange::Write {
             path,
@@ -215,8 +218,9 @@ impl SnapshotStore {
             return Ok(Fit::Matches);
         }
         let mut seen = now.clone();
-        let left_folder = file.expect.as_ref().is_some_and(|left| left.disk == Disk::Folder);
-        if file.folder_made && seen.disk == Disk::Folder && !left_folder {
+        let is_folder = |disk: &Disk| matches!(disk, Disk::Folder { .. });
+        let left_folder = file.expect.as_ref().is_some_and(|left| is_folder(&left.disk));
+        if file.folder_made && is_folder(&seen.disk) && !left_folder {
             seen.disk = Disk::Absent { missing: Vec::new() };
         }
         let as_left = file
@@ -314,7 +318,7 @@ impl SnapshotStore {
             Disk::Link { target } => DiskContent::Link {
                 target: target.clone(),
             },
-            Disk::Folder => DiskContent::Folder,
+            Disk::Folder { mode } => DiskContent::Folder { mode: *mode },
         })
     }
 

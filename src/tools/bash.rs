@@ -1,4 +1,4 @@
-//! The tool `bash`: one shell line.
+//! The tool `bash`: one shell line, waited for or in the background.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,15 +7,23 @@ use std::time::Duration;
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
 use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
+use crate::shell::background::Background;
 use crate::shell::env::Shell;
-use crate::shell::run::{Exit, RunOutput, RunSpec, run};
+use crate::shell::run::{RunSpec, run};
 use crate::shell::watchdog::Watchdog;
+use crate::tools::bash_answer;
+use crate::tools::bash_walls::Enclosure;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(3600);
+/// How long a command in the background may run when the call does not say.
+const IN_BACKGROUND: Duration = Duration::from_secs(24 * 3600);
+/// How long a look at a command may wait for its end.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// The longest title, in characters.
 const TITLE: usize = 200;
 
@@ -25,25 +33,53 @@ pub struct Bash {
     watchdog: Arc<Watchdog>,
     secrets: Vec<String>,
     timeout: Duration,
+    background: Arc<Background>,
+    enclosure: Enclosure,
 }
 
 impl Bash {
     /// A tool that runs lines in `shell`, each for at most `timeout` unless the call says otherwise; a
-    /// program does not see the environment variables named in `secrets`.
+    /// program does not see the environment variables named in `secrets`. Nothing stands around the lines, and
+    /// nobody hears of those in the background.
     pub fn new(shell: Shell, watchdog: Arc<Watchdog>, secrets: Vec<String>, timeout: Duration) -> Self {
+        let background = Background::new(Arc::clone(&watchdog), &CancellationToken::new(), Arc::new(|_| {}));
         Self {
             shell,
             watchdog,
             secrets,
             timeout,
+            background,
+            enclosure: Enclosure::Open,
         }
+    }
+
+    /// Keeps what runs in the background there.
+    pub fn with_background(self, background: Arc<Background>) -> Self {
+        Self { background, ..self }
+    }
+
+    /// Runs the lines within these walls.
+    pub fn within(self, enclosure: Enclosure) -> Self {
+        Self { enclosure, ..self }
     }
 }
 
+/// What is done with a command in the background.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Its new output, and whether it still runs.
+    #[default]
+    Poll,
+    /// It is ended with all that it started.
+    Stop,
+}
+
 /// The arguments.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Args {
-    /// The shell line. It may have several lines.
+    /// The shell line. It may have several lines. Not with `handle`.
+    #[serde(default)]
     pub command: String,
     /// After how many milliseconds the command is ended. Default: 120000.
     #[serde(default)]
@@ -52,10 +88,23 @@ pub struct Args {
     #[serde(default)]
     #[schemars(skip)]
     pub timeout: Option<f64>,
+    /// Start it and return at once with a handle: for servers and watchers.
+    #[serde(default)]
+    pub background: bool,
+    /// The handle of a command in the background, for `action`.
+    #[serde(default)]
+    pub handle: Option<String>,
+    /// With `handle`: `poll` (default) gives its new output, `stop` ends it. With timeout_ms, `poll` first waits so
+    /// long for its end.
+    #[serde(default)]
+    pub action: Option<Action>,
+    /// Run it outside of the sandbox. The person is asked. Only when it failed inside and the result said so.
+    #[serde(default)]
+    pub unsandboxed: bool,
 }
 
 impl Args {
-    fn timeout(&self, default: Duration) -> Duration {
+    fn given_timeout(&self) -> Option<Duration> {
         let milliseconds = self
             .timeout_ms
             .and_then(|ms| u64::try_from(ms).ok())
@@ -63,11 +112,7 @@ impl Args {
         let seconds = self
             .timeout
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        milliseconds
-            .or(seconds)
-            .filter(|timeout| !timeout.is_zero())
-            .unwrap_or(default)
-            .min(LONGEST_TIMEOUT)
+        milliseconds.or(seconds).filter(|timeout| !timeout.is_zero())
     }
 }
 
@@ -88,94 +133,93 @@ impl Tool for Bash {
     }
 
     fn title(&self, args: &Args) -> String {
+        if let Some(handle) = &args.handle {
+            return match args.action.unwrap_or_default() {
+                Action::Poll => format!("poll {handle}"),
+                Action::Stop => format!("stop {handle}"),
+            };
+        }
         let mut lines = args.command.trim().lines();
         let first: String = lines.next().unwrap_or_default().chars().take(TITLE).collect();
-        if lines.next().is_some() {
-            format!("{first} …")
-        } else {
-            first
-        }
+        let more = if lines.next().is_some() { " …" } else { "" };
+        let background = if args.background { " &" } else { "" };
+        format!("{first}{more}{background}")
     }
 
     fn access(&self, args: &Args, _cwd: &Path) -> Result<Vec<Access>, ToolError> {
-        if args.command.trim().is_empty() {
-            return Err(ToolError::Reply(
+        let empty = args.command.trim().is_empty();
+        match &args.handle {
+            Some(_) if !empty => Err(ToolError::Reply(
+                "Give a command or a handle, not both. A command in the background is looked at with its handle alone."
+                    .into(),
+            )),
+            // A line that runs nothing.
+            Some(_) => Ok(vec![Access::Run(String::new())]),
+            None if empty => Err(ToolError::Reply(
                 "The command is empty. Give the shell line to run.".into(),
-            ));
+            )),
+            None => {
+                let outside = (args.unsandboxed && self.enclosure.exists()).then_some(Access::OutsideSandbox);
+                Ok(std::iter::once(Access::Run(args.command.clone())).chain(outside).collect())
+            }
         }
-        Ok(vec![Access::Run(args.command.clone())])
     }
 
     async fn preview(&self, args: &Args, _ctx: &ToolCtx) -> Option<String> {
-        Some(args.command.clone())
+        args.handle.is_none().then(|| args.command.clone())
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
+        if let Some(handle) = &args.handle {
+            return self.look(handle, &args, ctx).await;
+        }
+        let around = self.enclosure.around(&args.command, args.unsandboxed, &ctx.cwd)?;
         let spec = RunSpec {
-            timeout: args.timeout(self.timeout),
+            timeout: match args.given_timeout() {
+                Some(timeout) if args.background => timeout,
+                Some(timeout) => timeout.min(LONGEST_TIMEOUT),
+                None if args.background => IN_BACKGROUND,
+                None => self.timeout.min(LONGEST_TIMEOUT),
+            },
             line: args.command,
             shell: self.shell.clone(),
             cwd: ctx.cwd.clone(),
             secrets: self.secrets.clone(),
+            before: around.words.clone(),
+            tap: None,
         };
+        if args.background {
+            let line = spec.line.clone();
+            let handle = self.background.start(spec).map_err(ToolError::Reply)?;
+            return Ok(bash_answer::started(&handle, &line));
+        }
+        let line = spec.line.clone();
         let output = run(spec, &ctx.cancel, &*ctx.progress, &self.watchdog)
             .await
             .map_err(|error| ToolError::Reply(error.to_string()))?;
-        answer(&output)
+        bash_answer::ended(&output, around.hint(&output, &line))
     }
 }
 
-fn answer(run: &RunOutput) -> Result<ToolOutput, ToolError> {
-    let time = format!("{:.1}s", run.elapsed.as_secs_f64());
-    let (first, summary) = match run.exit {
-        Exit::Cancelled => return Err(ToolError::Cancelled),
-        Exit::Code(code) => (format!("exit {code} in {time}"), format!("exit {code}")),
-        Exit::Signal(signal) => {
-            let name = signal_name(signal);
-            (format!("ended by {name} in {time}"), name)
-        }
-        Exit::TimedOut => {
-            let advice =
-                "it and all that it started were ended. Give a longer timeout_ms, or run less at once.";
-            (
-                format!("timed out after {time}: {advice} Output so far:"),
-                "timed out".to_owned(),
-            )
-        }
-    };
-    let mut text = first;
-    if run.ended_background {
-        text += "\n(what it left running in the background was ended)";
+impl Bash {
+    async fn look(&self, handle: &str, args: &Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
+        let wait = args.given_timeout().unwrap_or_default().min(LONGEST_WAIT);
+        let look = async {
+            match args.action.unwrap_or_default() {
+                Action::Poll => self.background.poll(handle, wait).await,
+                Action::Stop => self.background.stop(handle).await,
+            }
+        };
+        let look = tokio::select! {
+            look = look => look,
+            () = ctx.cancel.cancelled() => return Err(ToolError::Cancelled),
+        };
+        let Some(look) = look else {
+            return Err(ToolError::Reply(bash_answer::no_handle(
+                handle,
+                &self.background.running(),
+            )));
+        };
+        Ok(bash_answer::looked(handle, &look))
     }
-    text.push('\n');
-    text += if run.output.trim().is_empty() {
-        "(no output)"
-    } else {
-        &run.output
-    };
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    Ok(ToolOutput {
-        text,
-        summary,
-        failed: run.exit != Exit::Code(0),
-        ..ToolOutput::default()
-    })
-}
-
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        6 => "SIGABRT",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        15 => "SIGTERM",
-        _ => return format!("signal {signal}"),
-    };
-    format!("{name} (signal {signal})")
 }

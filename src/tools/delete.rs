@@ -14,7 +14,7 @@ use crate::permission::access::Access;
 use crate::protocol::change::{ChangeSet, Expect, FileChange, Origin};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{Entry, reply, resolve_entry, shown};
-use crate::tools::preview::{clip, diff};
+use crate::tools::preview::{change, clip};
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
@@ -146,7 +146,7 @@ impl Tool for Delete {
             return Some(format!("{name} → {}", target.entry.resolved.path.display()));
         }
         let file = self.backend.read_text(&target.entry.path).await.ok()?;
-        Some(clip(&diff((&name, &file.text), (&name, ""))))
+        Some(change(&name, &file.text, ""))
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {

@@ -17,12 +17,11 @@ use crate::protocol::change::{AppliedFile, ChangeSet, Content, Expect, FileChang
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{keep_note, link_note, reply, resolve_file, shown};
 use crate::tools::grep::MayShow;
-use crate::tools::preview::{clip, diff};
+use crate::tools::places::places;
+use crate::tools::preview::change;
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
-/// Places named in the result.
-const PLACES_NAMED: usize = 5;
 /// Attempts when the text changes between reading and writing.
 const ATTEMPTS: usize = 2;
 
@@ -67,22 +66,19 @@ pub struct Args {
     #[serde(alias = "file_path")]
     pub path: String,
     /// The exact text to replace, with its indentation and line breaks.
-    #[schemars(with = "String")]
     pub old_string: Option<String>,
     /// The text to put in its place; empty to delete it.
-    #[schemars(with = "String")]
     pub new_string: Option<String>,
     /// Replace every occurrence instead of the only one.
     #[serde(default)]
     pub replace_all: bool,
-    /// Other spelling: several edits of one file, made one after the other, all or none.
+    /// Instead of the three above: several replacements in this file, one after the other, all or none.
     #[serde(default)]
-    #[schemars(skip)]
     pub edits: Vec<Edit>,
 }
 
 /// One replacement.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Edit {
     /// The exact text to replace.
     pub old_string: String,
@@ -155,7 +151,7 @@ impl Tool for EditFile {
         let old = self.backend.read_text(&path).await.ok()?.text;
         let edits = args.edits().ok()?;
         let edited = work(name.clone(), old.clone(), edits, ctx.cancel.clone()).await;
-        Some(clip(&diff((&name, &old), (&name, &edited.ok()?.text))))
+        Some(change(&name, &old, &edited.ok()?.text))
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
@@ -258,35 +254,13 @@ fn edit_all(
 }
 
 fn report(name: &str, edited: &Edited, applied: Option<&AppliedFile>) -> String {
-    let count = edited.lines.len();
-    let places: Vec<String> = edited
-        .lines
-        .iter()
-        .take(PLACES_NAMED)
-        .map(|(first, last)| {
-            if first == last {
-                first.to_string()
-            } else {
-                format!("{first}-{last}")
-            }
-        })
-        .collect();
-    let word = if count == 1 && !places.iter().any(|place| place.contains('-')) {
-        "line"
-    } else {
-        "lines"
-    };
-    let more = if count > PLACES_NAMED {
-        " and further on"
-    } else {
-        ""
-    };
-    let plural = if count == 1 { "" } else { "s" };
     let kept = applied
         .map(|file| keep_note(file, &edited.text))
         .unwrap_or_default();
+    let count = edited.lines.len();
+    let plural = if count == 1 { "" } else { "s" };
     format!(
-        "Edited {name} ({count} replacement{plural}, {word} {}{more}).{kept}",
-        places.join(", ")
+        "Edited {name} ({count} replacement{plural}, {}).{kept}",
+        places(&edited.lines)
     )
 }

@@ -62,6 +62,23 @@ impl Page {
         self.line
     }
 
+    /// Passes over the lines before the range without decoding them; gives what is left of `bytes`, from the
+    /// first line of the range on. For encodings in which a byte 10 is always a line feed.
+    pub fn skip_lines<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let missing = self.range.first.saturating_sub(self.line);
+        if missing == 0 {
+            return bytes;
+        }
+        let breaks = memchr::memchr_iter(b'\n', bytes).count();
+        if breaks < missing {
+            self.line += breaks;
+            return &[];
+        }
+        self.line += missing;
+        let last = memchr::memchr_iter(b'\n', bytes).nth(missing - 1);
+        last.and_then(|at| bytes.get(at + 1..)).unwrap_or_default()
+    }
+
     /// Takes a piece of the text; pieces end anywhere between two characters.
     pub fn push(&mut self, piece: &str) {
         for part in piece.split_inclusive('\n') {

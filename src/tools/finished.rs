@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::permission::decision::{Decision, Verdict};
 use crate::protocol::message::Block;
+use crate::protocol::request::{Office, Opinion, OpinionWord};
 use crate::protocol::tool::Outcome;
 use crate::tools::tool::ToolError;
 
@@ -62,6 +63,28 @@ impl Finished {
             verdict.reason, verdict.rule
         );
         Self::without_run(Outcome::Denied, text, "not allowed", Decision::Deny)
+    }
+
+    /// A judging model refuses.
+    pub(super) fn denied_by_model(opinion: &Opinion) -> Self {
+        let text = match (opinion.by, opinion.word) {
+            (_, OpinionWord::None) => format!(
+                "Not run: {} is to judge such calls, and gave no answer: {} Nobody is there to be asked instead. \
+                 Go on without it.",
+                opinion.model, opinion.reason
+            ),
+            (office, _) => format!(
+                "Not run: {}, which {}, denied it: {} Do not try the same another way; go on without it, or ask \
+                 the person.",
+                opinion.model,
+                match office {
+                    Office::Validator => "judges grave calls",
+                    Office::Auto => "reviews calls for the person",
+                },
+                opinion.reason
+            ),
+        };
+        Self::without_run(Outcome::Denied, text, "denied", Decision::Deny)
     }
 
     /// The person refuses.

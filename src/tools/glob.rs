@@ -104,6 +104,10 @@ impl Tool for Glob {
         ToolClass::Read
     }
 
+    fn pages_itself(&self) -> bool {
+        true
+    }
+
     fn description(&self) -> &'static str {
         include_str!("text/glob.md")
     }

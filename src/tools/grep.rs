@@ -150,6 +150,10 @@ impl Tool for Grep {
         ToolClass::Read
     }
 
+    fn pages_itself(&self) -> bool {
+        true
+    }
+
     fn description(&self) -> &'static str {
         include_str!("text/grep.md")
     }

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::backend::{Backend, DirEntry, EntryKind};
+use crate::fs::calendar;
 use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{link_note, reply, resolve, shown};
@@ -60,6 +61,10 @@ impl Tool for Ls {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn pages_itself(&self) -> bool {
+        true
     }
 
     fn description(&self) -> &'static str {
@@ -121,7 +126,11 @@ fn line(entry: &DirEntry) -> String {
     match entry.kind {
         EntryKind::Dir => format!("[d] {name}{time}"),
         EntryKind::File => format!("[f] {name}  {} bytes{time}", entry.size),
-        EntryKind::Link => format!("[l] {name}{time}"),
+        EntryKind::Link => {
+            let target = entry.target.as_ref().map(|target| target.display().to_string());
+            let target = target.map(|target| format!(" -> {}", visible_name(&target)));
+            format!("[l] {name}{}{time}", target.unwrap_or_default())
+        }
     }
 }
 
@@ -137,32 +146,9 @@ fn visible_name(name: &str) -> String {
 /// `YYYY-MM-DD HH:MM` in UTC.
 fn utc(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (days, minutes) = (seconds / 86_400, seconds % 86_400 / 60);
-    let (year, month, day) = civil(days);
-    format!(
-        "{year:04}-{month:02}-{day:02} {:02}:{:02}",
-        minutes / 60,
-        minutes % 60
-    )
-}
-
-/// Year, month and day of a number of days since 1970-01-01. Counts in years that begin in March, so
-/// that the leap day is the last of its year.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let since_march_0000 = days + 719_468;
-    let era = since_march_0000 / 146_097;
-    let day_of_era = since_march_0000 % 146_097;
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    (year, month, day)
+    let minutes = seconds % 86_400 / 60;
+    let date = calendar::date(i64::try_from(seconds).unwrap_or(i64::MAX), 0);
+    format!("{date} {:02}:{:02}", minutes / 60, minutes % 60)
 }
 
 #[cfg(test)]

@@ -3,240 +3,22 @@
 //! A patch may name a file several times, or add what it has just moved away; each section sees what
 //! those before it made. Only the outcome becomes a change set, so that it happens whole or not at all.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::backend::{Backend, BackendError};
+use crate::edit::patch::{Chunk, FileAction};
 use crate::edit::patch_apply::{Patched, apply, new_text};
 use crate::edit::patch_hint::explain;
-use crate::edit::patch_parse::{Chunk, FileAction, FilePatch, Patch};
 use crate::fs::endings::adapt_endings;
-use crate::permission::access::Access;
-use crate::protocol::change::{Content, ContentHash, Expect, FileChange, FileText, TextSource};
-use crate::tools::file_paths::{Entry, link_note, reply, resolve_entry, resolve_file, shown};
+use crate::protocol::change::TextSource;
+use crate::tools::file_paths::reply;
 use crate::tools::grep::MayShow;
-use crate::tools::preview::diff;
+use crate::tools::patch_sections::Section;
+use crate::tools::patched_file::{Before, Now, Outcome, PatchedFile};
+use crate::tools::places::places;
 use crate::tools::tool::ToolError;
-
-/// A section of a patch with its paths resolved.
-pub struct Section {
-    action: FileAction,
-    /// The file, links resolved; of one that goes the name itself.
-    path: PathBuf,
-    name: String,
-    move_to: Option<(PathBuf, String)>,
-    /// What to say of links on the way; empty, or a sentence with a space in front.
-    note: String,
-}
-
-impl Section {
-    /// Resolves the paths of a section.
-    pub fn new(file: &FilePatch, cwd: &Path) -> Result<Self, ToolError> {
-        let (path, note, move_to) = match &file.action {
-            FileAction::Add(_) | FileAction::Update { move_to: None, .. } => {
-                let resolved = resolve_file(cwd, &file.path)?;
-                (resolved.path.clone(), link_note(&file.path, &resolved), None)
-            }
-            FileAction::Delete => {
-                let entry = resolve_entry(cwd, &file.path)?;
-                (entry.path.clone(), link_note_of_entry(&file.path, &entry), None)
-            }
-            FileAction::Update {
-                move_to: Some(target),
-                ..
-            } => {
-                let entry = resolve_entry(cwd, &file.path)?;
-                let target = resolve_file(cwd, target)?;
-                let same = target.path == entry.resolved.path;
-                if entry.is_link() && !same {
-                    return Err(ToolError::Reply(format!(
-                        "{} is a link to {}. To move the file, name it by its own path.",
-                        file.path,
-                        entry.resolved.path.display()
-                    )));
-                }
-                let name = shown(cwd, &target.path);
-                let move_to = (!same).then_some((target.path, name));
-                (
-                    entry.resolved.path.clone(),
-                    link_note(&file.path, &entry.resolved),
-                    move_to,
-                )
-            }
-        };
-        Ok(Self {
-            action: file.action.clone(),
-            name: shown(cwd, &path),
-            path,
-            move_to,
-            note,
-        })
-    }
-
-    /// What it will touch.
-    pub fn access(&self) -> Vec<Access> {
-        match (&self.action, &self.move_to) {
-            (FileAction::Delete, _) => vec![Access::Delete(self.path.clone())],
-            (_, Some((target, _))) => {
-                // Elsewhere it might be read by who may not read it here.
-                vec![
-                    Access::Read(self.path.clone()),
-                    Access::Delete(self.path.clone()),
-                    Access::Write(target.clone()),
-                ]
-            }
-            (_, None) => vec![Access::Write(self.path.clone())],
-        }
-    }
-
-    /// Whether a file goes.
-    pub fn removes(&self) -> bool {
-        matches!(self.action, FileAction::Delete) || self.move_to.is_some()
-    }
-}
-
-fn link_note_of_entry(written: &str, entry: &Entry) -> String {
-    if entry.is_link() {
-        format!(" {written} is a link; what it leads to stays.")
-    } else {
-        link_note(written, &entry.resolved)
-    }
-}
-
-/// The sections of a patch, in order.
-pub fn sections(patch: &Patch, cwd: &Path) -> Result<Vec<Section>, ToolError> {
-    patch.files.iter().map(|file| Section::new(file, cwd)).collect()
-}
-
-/// What lies at a path before the patch.
-#[derive(Clone, Debug)]
-enum Before {
-    Nothing,
-    Text(FileText),
-    /// No text, too large, or a link: it may go or move, not change.
-    Other,
-}
-
-/// What shall lie there.
-#[derive(Clone, Debug, PartialEq)]
-enum Now {
-    Nothing,
-    Text(String),
-    /// What lay at the path that it came from, byte for byte.
-    Same,
-}
-
-/// A file on its way.
-#[derive(Clone, Debug)]
-pub struct PatchedFile {
-    /// Where it lies.
-    pub path: PathBuf,
-    /// The path for the reader.
-    pub name: String,
-    before: Before,
-    now: Now,
-    /// Where its bytes, encoding and mode come from, when it was moved here.
-    from: Option<PathBuf>,
-}
-
-impl PatchedFile {
-    /// The text before, empty where there was none.
-    pub fn old_text(&self) -> &str {
-        match &self.before {
-            Before::Text(file) => &file.text,
-            Before::Nothing | Before::Other => "",
-        }
-    }
-
-    /// The text after, empty where there is none.
-    pub fn new_text(&self) -> &str {
-        match &self.now {
-            Now::Text(text) => text,
-            Now::Nothing | Now::Same => "",
-        }
-    }
-
-    /// The hash of the text before.
-    pub fn old_hash(&self) -> ContentHash {
-        ContentHash::of(self.old_text().as_bytes())
-    }
-
-    /// Whether nothing lies there afterwards.
-    pub fn is_gone(&self) -> bool {
-        self.now == Now::Nothing
-    }
-
-    /// Whether nothing lay there before.
-    pub fn is_new(&self) -> bool {
-        matches!(self.before, Before::Nothing)
-    }
-
-    /// What is to be done; `None` where everything stays.
-    pub fn change(&self) -> Option<FileChange> {
-        let path = self.path.clone();
-        let expect = match &self.before {
-            Before::Nothing => Expect::Absent,
-            Before::Text(file) => Expect::Text(file.hash()),
-            Before::Other => Expect::Any,
-        };
-        let content = match (&self.now, &self.from) {
-            (Now::Nothing, _) if matches!(self.before, Before::Nothing) => return None,
-            (Now::Nothing, _) => return Some(FileChange::Delete { path, expect }),
-            (Now::Text(text), Some(from)) => Content::Moved {
-                from: from.clone(),
-                text: Some(text.clone()),
-            },
-            (Now::Same, Some(from)) => Content::Moved {
-                from: from.clone(),
-                text: None,
-            },
-            (Now::Text(text), None) => Content::Text(text.clone()),
-            (Now::Same, None) => return None,
-        };
-        Some(FileChange::Write {
-            path,
-            expect,
-            content,
-        })
-    }
-}
-
-/// The outcome of a patch that fits.
-pub struct Outcome {
-    /// The files, in the order in which the patch names them first.
-    pub files: Vec<PatchedFile>,
-    /// One sentence a section.
-    pub words: Vec<String>,
-}
-
-impl Outcome {
-    /// All differences as one diff; of a file that moves unchanged, a line that says so.
-    pub fn diff(&self) -> String {
-        let origin = |file: &PatchedFile| {
-            let from = file.from.as_ref()?;
-            self.files.iter().find(|other| other.path == *from)
-        };
-        let moved = |file: &PatchedFile| {
-            self.files
-                .iter()
-                .any(|other| other.from.as_ref() == Some(&file.path))
-        };
-        let mut text = String::new();
-        for file in self.files.iter().filter(|file| !(file.is_gone() && moved(file))) {
-            match origin(file) {
-                Some(old) if file.now == Now::Same => {
-                    text += &format!("{} → {}\n", old.name, file.name);
-                }
-                Some(old) => {
-                    text += &diff((&old.name, old.old_text()), (&file.name, file.new_text()));
-                }
-                None => text += &diff((&file.name, file.old_text()), (&file.name, file.new_text())),
-            }
-        }
-        text
-    }
-}
 
 /// Works the sections out one after the other.
 pub struct Workspace<'a> {
@@ -327,7 +109,7 @@ impl<'a> Workspace<'a> {
                         "The patch leaves {name} as it is: its lines with `-` and `+` are equal, or there are none."
                     )));
                 }
-                let words = places(&patched);
+                let words = chunks_placed(&patched);
                 (Now::Text(patched.text), words)
             }
             (Now::Same | Now::Nothing, false) => {
@@ -432,25 +214,9 @@ async fn patch(
 }
 
 /// How many chunks came where, in words.
-fn places(patched: &Patched) -> String {
+fn chunks_placed(patched: &Patched) -> String {
     let count = patched.lines.len();
     let plural = if count == 1 { "" } else { "s" };
-    let places: Vec<String> = patched
-        .lines
-        .iter()
-        .map(|(first, last)| {
-            if first == last {
-                first.to_string()
-            } else {
-                format!("{first}-{last}")
-            }
-        })
-        .collect();
-    let line = if count == 1 && !places.iter().any(|place| place.contains('-')) {
-        "line"
-    } else {
-        "lines"
-    };
     let loosely: Vec<String> = patched.loosely.iter().map(|at| (at + 1).to_string()).collect();
     let loosely = if loosely.is_empty() {
         String::new()
@@ -460,5 +226,5 @@ fn places(patched: &Patched) -> String {
             loosely.join(", ")
         )
     };
-    format!("{count} chunk{plural}, {line} {}{loosely}", places.join(", "))
+    format!("{count} chunk{plural}, {}{loosely}", places(&patched.lines))
 }

@@ -16,6 +16,11 @@ pub fn diff((old_name, old): Side<'_>, (new_name, new): Side<'_>) -> String {
     unified_diff_between((old_name, &to_lf(old)), (new_name, &to_lf(new)))
 }
 
+/// The change of one file, cut to what a float can show.
+pub fn change(name: &str, old: &str, new: &str) -> String {
+    clip(&diff((name, old), (name, new)))
+}
+
 /// A text cut to what a float can show; the last line says what is left out.
 pub fn clip(text: &str) -> String {
     let mut end = 0;

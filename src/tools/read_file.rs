@@ -9,7 +9,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::backend::{Backend, BackendError};
-use crate::fs::text;
 use crate::media::encode::{block, size_words};
 use crate::media::kind::{MediaType, media_type};
 use crate::permission::access::Access;
@@ -17,13 +16,12 @@ use crate::protocol::change::{FileText, TextSource};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_pages::{End, Page, Range};
 use crate::tools::file_paths::{link_note, reply, resolve, shown};
+use crate::tools::file_stream::{Source, stream};
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
 /// What is returned at most, in bytes, line numbers included.
-const MAX_RETURNED: usize = 2 * 1024 * 1024;
-/// How much of a file too large for memory is read at a time.
-const CHUNK: usize = 1024 * 1024;
+pub(super) const MAX_RETURNED: usize = 2 * 1024 * 1024;
 
 /// Reads files for the model.
 pub struct ReadFile {
@@ -72,7 +70,8 @@ impl Args {
         };
         let first = match (self.start_line, self.offset) {
             (Some(line), _) => number("start_line", line, 1)?,
-            (None, Some(skip)) => number("offset", skip, 0)?.saturating_add(1),
+            // Before the start is the start.
+            (None, Some(skip)) => number("offset", skip.max(0), 0)?.saturating_add(1),
             (None, None) => 1,
         };
         let last = match (self.end_line, self.limit) {
@@ -98,6 +97,10 @@ impl Tool for ReadFile {
 
     fn class(&self) -> ToolClass {
         ToolClass::Read
+    }
+
+    fn pages_itself(&self) -> bool {
+        true
     }
 
     fn description(&self) -> &'static str {
@@ -140,11 +143,12 @@ impl Tool for ReadFile {
             }
             Err(BackendError::TooLarge { size, .. }) => {
                 let source = Source {
+                    backend: self.backend.as_ref(),
                     name: &name,
                     path: &resolved.path,
                     note: &note,
                 };
-                self.stream(&source, size, range, ctx).await
+                stream(&source, size, range, ctx).await
             }
             Err(error @ BackendError::Binary { .. }) => {
                 let text = format!("{error} Consider `file` or `xxd` in bash to look into it.");
@@ -196,68 +200,6 @@ impl ReadFile {
             ..ToolOutput::default()
         })
     }
-
-    /// Reads a file that is too large for memory in chunks, up to the end of the range.
-    async fn stream(
-        &self,
-        source: &Source<'_>,
-        size: u64,
-        range: Range,
-        ctx: &ToolCtx,
-    ) -> Result<ToolOutput, ToolError> {
-        let name = source.name;
-        let mut page = Page::new(range, MAX_RETURNED);
-        let mut offset: u64 = 0;
-        let mut carry: Vec<u8> = Vec::new();
-        let mut ends_with_break = false;
-        while offset < size && !page.is_done() {
-            if ctx.cancel.is_cancelled() {
-                return Err(ToolError::Cancelled);
-            }
-            let read = self
-                .backend
-                .read_bytes(source.path, offset, CHUNK)
-                .await
-                .map_err(reply)?;
-            if offset == 0 && (read.bytes.starts_with(b"\xff\xfe") || read.bytes.starts_with(b"\xfe\xff")) {
-                let text =
-                    format!("{name} is UTF-16 and too large to decode; convert it with iconv in bash first.");
-                return Err(ToolError::Reply(text));
-            }
-            let Some(last) = read.bytes.last() else { break };
-            ends_with_break = *last == b'\n';
-            offset += u64::try_from(read.bytes.len()).unwrap_or(u64::MAX);
-            carry.extend_from_slice(&read.bytes);
-            let usable = whole_characters(&carry);
-            let (text, _) = text::decode(carry.get(..usable).unwrap_or_default())
-                .map_err(|error| ToolError::Reply(format!("{name} is not text ({error}).")))?;
-            page.push(&text);
-            carry.drain(..usable);
-        }
-        let lines = page.line() - usize::from(ends_with_break);
-        let (text, end) = page.finish();
-        if text.is_empty() {
-            return Err(past_the_end(name, range, lines));
-        }
-        let rest = match end {
-            End::Full { line, column } => go_on(line, column),
-            End::Range => String::new(),
-        };
-        let summary = lines_words(text.lines().count());
-        let text = format!("{text}(The whole file has {size} bytes.{rest}{})\n", source.note);
-        Ok(ToolOutput {
-            text,
-            summary,
-            ..ToolOutput::default()
-        })
-    }
-}
-
-/// The file that is read, and how it is spoken of.
-struct Source<'a> {
-    name: &'a str,
-    path: &'a Path,
-    note: &'a str,
 }
 
 fn from_memory(name: &str, file: &FileText, range: Range, note: &str) -> Result<ToolOutput, ToolError> {
@@ -268,6 +210,11 @@ fn from_memory(name: &str, file: &FileText, range: Range, note: &str) -> Result<
         }
         TextSource::Buffer { .. } | TextSource::Disk => "",
     };
+    let laid_down = file
+        .laid_down
+        .as_ref()
+        .map(|words| format!(" The file is {words}."));
+    let note = &(laid_down.unwrap_or_default() + note);
     if file.text.is_empty() {
         let text = format!("(empty file: {name}){note}{unsaved}");
         return Ok(ToolOutput {
@@ -306,7 +253,7 @@ fn from_memory(name: &str, file: &FileText, range: Range, note: &str) -> Result<
     })
 }
 
-fn go_on(line: usize, column: usize) -> String {
+pub(super) fn go_on(line: usize, column: usize) -> String {
     let column = if column > 1 {
         format!(" and start_column={column}")
     } else {
@@ -315,7 +262,7 @@ fn go_on(line: usize, column: usize) -> String {
     format!(" More follows: go on with start_line={line}{column}.")
 }
 
-fn past_the_end(name: &str, range: Range, total: usize) -> ToolError {
+pub(super) fn past_the_end(name: &str, range: Range, total: usize) -> ToolError {
     ToolError::Reply(format!(
         "start_line={} is past the end: {name} has {}.",
         range.first,
@@ -323,18 +270,10 @@ fn past_the_end(name: &str, range: Range, total: usize) -> ToolError {
     ))
 }
 
-fn lines_words(count: usize) -> String {
+pub(super) fn lines_words(count: usize) -> String {
     if count == 1 {
         "1 line".to_owned()
     } else {
         format!("{count} lines")
-    }
-}
-
-/// How many of the bytes end with a whole UTF-8 character. Bytes of another encoding all count.
-fn whole_characters(bytes: &[u8]) -> usize {
-    match std::str::from_utf8(bytes) {
-        Err(error) if error.error_len().is_none() => error.valid_up_to(),
-        _ => bytes.len(),
     }
 }

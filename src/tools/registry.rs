@@ -39,6 +39,8 @@ pub struct Prepared {
     pub title: String,
     /// What it will touch.
     pub access: Vec<Access>,
+    /// The arguments as an object, under our own names.
+    pub args: Value,
     preview: Box<dyn Fn(ToolCtx) -> BoxFuture<'static, Option<String>> + Send + Sync>,
     run: Box<dyn FnOnce(ToolCtx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync>,
 }
@@ -66,6 +68,11 @@ pub trait DynTool: Send + Sync {
     /// What the model is told.
     fn spec(&self) -> ToolSpec;
 
+    /// Whether its results are never offloaded; see [`Tool::pages_itself`].
+    fn pages_itself(&self) -> bool {
+        false
+    }
+
     /// Parses `raw` (JSON as the model wrote it) and declares what the call will touch.
     ///
     /// # Errors
@@ -75,6 +82,11 @@ pub trait DynTool: Send + Sync {
 
 struct Erased<T>(Arc<T>);
 
+/// A tool behind JSON.
+pub fn erased<T: Tool>(tool: T) -> Arc<dyn DynTool> {
+    Arc::new(Erased(Arc::new(tool)))
+}
+
 impl<T: Tool> DynTool for Erased<T> {
     fn name(&self) -> &str {
         self.0.name()
@@ -82,6 +94,10 @@ impl<T: Tool> DynTool for Erased<T> {
 
     fn class(&self) -> ToolClass {
         self.0.class()
+    }
+
+    fn pages_itself(&self) -> bool {
+        self.0.pages_itself()
     }
 
     fn spec(&self) -> ToolSpec {
@@ -99,6 +115,7 @@ impl<T: Tool> DynTool for Erased<T> {
                 .entry("properties")
                 .or_insert_with(|| Value::Object(serde_json::Map::new()));
         }
+        plain(&mut schema);
         ToolSpec {
             name: self.0.name().into(),
             description: self.0.description().trim().into(),
@@ -116,6 +133,7 @@ impl<T: Tool> DynTool for Erased<T> {
         Ok(Prepared {
             title,
             access,
+            args: Value::Object(object.clone()),
             preview: Box::new(move |ctx| {
                 let (tool, object) = (Arc::clone(&previewer), object.clone());
                 Box::pin(async move {
@@ -137,6 +155,31 @@ impl<T: Tool> DynTool for Erased<T> {
                 })
             }),
         })
+    }
+}
+
+/// Takes out what costs tokens and tells a model nothing: that an argument that need not be given may also be
+/// null (it is accepted all the same), and the width of integers.
+fn plain(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|kind| kind != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    object.insert("type".to_owned(), only);
+                }
+            }
+            if object.get("type").is_some_and(|kind| kind == "integer") {
+                object.shift_remove("format");
+            }
+            if object.get("default").is_some_and(Value::is_null) {
+                object.shift_remove("default");
+            }
+            object.values_mut().for_each(plain);
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        _ => {}
     }
 }
 
@@ -163,7 +206,7 @@ pub struct Registry {
 impl Registry {
     /// Adds a tool at the end. A name that is taken is refused: built-ins always win.
     pub fn add<T: Tool>(&mut self, tool: T) -> bool {
-        self.add_dyn(Arc::new(Erased(Arc::new(tool))))
+        self.add_dyn(erased(tool))
     }
 
     /// Adds a tool that is already behind JSON.
@@ -293,6 +336,26 @@ mod tests {
         std::os::unix::fs::symlink(&other, &link).unwrap();
         let error = judged.run(ctx(dir.path())).await.unwrap_err().to_string();
         assert!(error.contains("leads elsewhere"), "{error}");
+    }
+
+    #[test]
+    fn schemas_hold_nothing_that_costs_and_tells_nothing() {
+        let mut schema = serde_json::json!({
+            "type": "object",
+            "properties": {
+                "a": {"description": "A.", "type": ["integer", "null"], "format": "int64", "default": null},
+                "b": {"type": "array", "items": {"type": ["string", "null"]}, "default": []},
+            },
+        });
+        plain(&mut schema);
+        let expected = serde_json::json!({
+            "type": "object",
+            "properties": {
+                "a": {"description": "A.", "type": "integer"},
+                "b": {"type": "array", "items": {"type": "string"}, "default": []},
+            },
+        });
+        assert_eq!(schema, expected);
     }
 
     #[test]

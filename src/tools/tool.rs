@@ -27,6 +27,11 @@ pub trait Tool: Send + Sync + 'static {
     /// What it may do to the world.
     fn class(&self) -> ToolClass;
 
+    /// Whether its results keep themselves short and say how to go on; they are never offloaded.
+    fn pages_itself(&self) -> bool {
+        false
+    }
+
     /// What the model is told (`tools/text/<name>.md`).
     fn description(&self) -> &'static str;
 

@@ -14,7 +14,7 @@ use crate::permission::access::Access;
 use crate::protocol::change::{ChangeSet, Content, Expect, FileChange, FileText, Origin, TextSource};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{keep_note, link_note, reply, resolve_file, shown};
-use crate::tools::preview::{clip, diff};
+use crate::tools::preview::change;
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 
@@ -117,8 +117,7 @@ impl Tool for WriteFile {
             Err(BackendError::NotFound { .. }) => (String::new(), ""),
             Err(_) => (String::new(), "(replaces a file that cannot be shown)\n"),
         };
-        let diff = diff((&name, &old), (&name, &args.content));
-        Some(clip(&format!("{replaced}{diff}")))
+        Some(format!("{replaced}{}", change(&name, &old, &args.content)))
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {

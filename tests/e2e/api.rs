@@ -447,3 +447,46 @@ async fn a_script_calls_tools_in_a_headless_neovim() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn files_go_in_and_out_as_bytes() {
+    on_each_neovim(async |neovim| {
+        let nvim = start(neovim, "").await;
+        let code = r#"
+            local dcode = require('dcode')
+            local bytes = {}
+            for byte = 0, 255 do
+              bytes[#bytes + 1] = string.char(byte)
+            end
+            local all = table.concat(bytes)
+            local up = assert(dcode.upload_files({
+              { '/retrieved/b1/every.bin', all },
+              { '/retrieved/b1/0.md', '# retries\nback off\n' },
+              { 'relative', 'x' },
+            }))
+            local down = assert(dcode.download_files({ '/retrieved/b1/every.bin', '/nowhere/at/all' }))
+            local found = dcode.call('grep', { pattern = 'back off', path = '/retrieved/b1', output_mode = 'count' })
+            return {
+              errors = { up[1].error or '-', up[2].error or '-', up[3].error },
+              same = down[1].content == all and down[1].path == '/retrieved/b1/every.bin',
+              missing = { down[2].content == nil, down[2].error },
+              found = found.text:match('/0%.md:1') ~= nil,
+              real = vim.uv.fs_stat('/retrieved') == nil,
+              wrong = { dcode.upload_files({ 'x' }) == nil, (select(2, dcode.download_files(1))) },
+            }
+        "#;
+        let seen: Value = nvim.lua_with(code, &()).await;
+        assert_eq!(
+            seen,
+            json!({
+                "errors": ["-", "-", "invalid_path"],
+                "same": true,
+                "missing": [true, "file_not_found"],
+                "found": true,
+                "real": true,
+                "wrong": [true, "download_files() takes a list."],
+            })
+        );
+    })
+    .await;
+}

@@ -230,7 +230,7 @@ async fn a_file_that_no_buffer_holds_is_edited_and_reviewed_when_it_is_opened() 
 
         nvim.input(":edit a.txt<CR>").await;
         nvim.wait_for_hunks(2).await;
-        nvim.wait_for("~ FIVE").await;
+        nvim.wait_for("+ FIVE").await;
         nvim.input("]h\\a").await;
         nvim.wait_for_hunks(1).await;
         assert_eq!(

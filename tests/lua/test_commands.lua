@@ -25,6 +25,8 @@ function M.a_subcommand_only_when_all_that_follows_fits(t)
     ['undo 2'] = 'command undo 2',
     ['undo the last change'] = 'prompt undo the last change',
     ['config'] = 'command config',
+    ['blame'] = 'command blame',
+    ['blame the compiler'] = 'prompt blame the compiler',
     ['explain bash git push --force'] = 'command explain bash git push --force',
     ['explain execute ls'] = 'command explain execute ls',
     ['explain this function'] = 'prompt explain this function',
@@ -95,8 +97,8 @@ function M.without_a_model_the_sentence_has_an_example_to_type(t)
   commands.line('/model')
   vim.notify = own
   t.eq({
-    'dcode: No model is configured. Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type '
-      .. ':Dcode model PROVIDER:MODEL, for example :Dcode model openai:gpt-5.4-mini.',
+    'dcode: No model is configured. Set DEEPSEEK_API_KEY, ANTHROPIC_API_KEY or OPENAI_API_KEY, '
+      .. 'or choose one with :Dcode model.',
   }, said)
 end
 

@@ -179,4 +179,28 @@ function M.a_prompt_says_where_the_person_is(t)
   vim.cmd.bwipeout({ bang = true })
 end
 
+function M.a_wait_counts_down_until_the_reply_comes(t)
+  local status = require('dcode.status')
+  fake.emit({ type = 'turn_started', turn = 91, text = 'hi' })
+  fake.emit({
+    type = 'waiting',
+    turn = 91,
+    ms = 90000,
+    number = 2,
+    of = 3,
+    why = 'acme failed (HTTP 503).',
+  })
+  settle()
+  local words = status.words()
+  t.eq('running', words.kind)
+  t.eq(true, words.text:match('^asks again in %d+ s %(2 of 3%)$') ~= nil)
+  local items = require('dcode.ui.transcript').items
+  t.eq('acme failed (HTTP 503). Asking again in 90 s (2 of 3).', items[#items].text)
+  fake.emit({ type = 'text_delta', turn = 91, text = 'a' })
+  settle()
+  t.eq('writing', status.words().text)
+  fake.emit({ type = 'turn_finished', turn = 91, reason = 'done', text = 'a' })
+  settle()
+end
+
 return M

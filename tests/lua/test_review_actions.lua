@@ -93,7 +93,7 @@ function T.next_and_previous_go_round(t)
   reviewed('g.txt')
   vim.api.nvim_win_set_cursor(0, { 2, 0 })
   local function at(step)
-    actions()[step]()
+    require('dcode.review.navigate')[step]()
     return vim.api.nvim_win_get_cursor(0)[1]
   end
   t.eq({ 3, 4, 1, 4 }, { at('next'), at('next'), at('next'), at('prev') })
@@ -131,6 +131,7 @@ function T.a_buffer_that_takes_another_name_is_let_go(t)
 end
 
 function T.marks_are_drawn_and_follow_the_text(t)
+  vim.wo.number = true
   local buf = reviewed('j.txt')
   local ns = require('dcode.review.draw').ns
   local function signs()
@@ -143,18 +144,18 @@ function T.marks_are_drawn_and_follow_the_text(t)
     end
     return list
   end
-  t.eq({ '~0', '~2', '-3' }, signs())
+  t.eq({ '+0', '+2', '3' }, signs())
   vim.api.nvim_buf_set_lines(buf, 1, 1, false, { 'typed' })
   ed.flush()
-  t.eq({ '~0', '~3', '-4' }, signs())
+  t.eq({ '+0', '+3', '4' }, signs())
   vim.api.nvim_buf_set_lines(buf, 2, 2, false, { 'typed', 'again' })
-  t.eq({ '~0', '~5', '-6' }, signs())
+  t.eq({ '+0', '+5', '6' }, signs())
   local starts = vim.tbl_map(function(hunk)
     return hunk.start
   end, require('dcode.review').get(buf).hunks)
   t.eq({ 1, 6, 7 }, starts)
   ed.flush()
-  t.eq({ '~0', '~5', '-6' }, signs())
+  t.eq({ '+0', '+5', '6' }, signs())
   actions().accept({ all = true })
   t.eq({}, vim.api.nvim_buf_get_extmarks(buf, ns, 0, -1, {}))
 end

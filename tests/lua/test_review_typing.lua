@@ -90,8 +90,8 @@ T.lines_removed_at_the_top_and_at_the_end_are_seen = with_child(function(t, chil
   local rows = vim.tbl_map(function(row)
     return (row:gsub('%s%s+hunk.*', ''))
   end, child:screen())
-  t.eq({ '  one', '- two', '  three', '  four' }, vim.list_slice(rows, 1, 4))
-  t.eq({ '- five', '  six' }, vim.list_slice(rows, 5, 6))
+  t.eq({ '- one', '  two', '  three', '  four' }, vim.list_slice(rows, 1, 4))
+  t.eq({ '  five', '- six' }, vim.list_slice(rows, 5, 6))
 end)
 
 T.the_hint_is_there_only_in_normal_mode_on_a_hunk = with_child(function(t, child)

@@ -15,6 +15,7 @@ mod failures;
 mod faults;
 mod feedback;
 mod journal;
+mod judged;
 mod kills;
 mod laws;
 mod protocol;
@@ -24,6 +25,7 @@ mod resume;
 mod sessions;
 mod stage;
 mod steps;
+mod strangers;
 mod timeline;
 
 use stage::{Answer, Stage};

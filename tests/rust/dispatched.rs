@@ -1,6 +1,6 @@
 //! Tools behind the whole way in: gate, snapshot, run; and the way back by undo.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -16,6 +16,7 @@ use dcode::protocol::request::{Approval, Choice, Question};
 use dcode::protocol::tool::Outcome;
 use dcode::snapshot::{After, Fit, Plan, Restoration, Scope, SnapshotDirs, SnapshotStore, Undone};
 use dcode::tools::apply_patch::ApplyPatch;
+use dcode::tools::batch::Batch;
 use dcode::tools::delete::Delete;
 use dcode::tools::dispatch::{Dispatcher, Place};
 use dcode::tools::edit_file::EditFile;
@@ -106,6 +107,7 @@ impl Session {
             offload: Arc::new(OffloadDir::new(&project.root, "s")),
             locks: PathLocks::default(),
             effects: ShellEffects::unseen(),
+            panel: project.no_judges(),
         };
         Self {
             project,
@@ -133,7 +135,7 @@ impl Session {
             limit: None,
         };
         self.dispatcher
-            .dispatch(tool, prepared, place, self.project.ctx())
+            .dispatch(tool, prepared, place, self.project.ctx(), &Batch::default())
             .await
     }
 
@@ -232,6 +234,14 @@ async fn a_folder_goes_as_a_whole_and_comes_back_as_a_whole() {
     session.project.file("keep", b"k");
     std::fs::create_dir_all(session.project.root.join("d/empty/er")).unwrap();
     symlink("../keep", session.project.root.join("d/link")).unwrap();
+    let mode = |name: &str| {
+        let metadata = std::fs::metadata(session.project.root.join(name)).unwrap();
+        metadata.permissions().mode() & 0o7777
+    };
+    for (name, mode) in [("d/sub", 0o750), ("d/empty/er", 0o700), ("d", 0o711)] {
+        let mode = PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(session.project.root.join(name), mode).unwrap();
+    }
     let open = session.project.root.join("d/a.txt");
     session.project.editor.load(&open, "a\n", false);
     let before = session.tree();
@@ -245,6 +255,10 @@ async fn a_folder_goes_as_a_whole_and_comes_back_as_a_whole() {
     session.project.editor.close_all();
     session.undo().await;
     assert_eq!(session.tree(), before);
+    assert_eq!(
+        [mode("d/sub"), mode("d/empty/er"), mode("d")],
+        [0o750, 0o700, 0o711]
+    );
     session.redo().await;
     assert_eq!(session.tree(), ["keep k"]);
     session.undo().await;

@@ -99,7 +99,8 @@ fn is_plain(bytes: &[u8]) -> bool {
     text.is_ok_and(|text| !text.contains(['\r', '\0', '\u{feff}']))
 }
 
-fn bytes(escaped: &str) -> Vec<u8> {
+/// Bytes written with `\n`, `\r`, `\t`, `\\` and `\xNN`.
+pub fn bytes(escaped: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = escaped;
     while let Some(c) = rest.chars().next() {

@@ -430,7 +430,7 @@ async fn ls_shows_kind_size_and_time() {
             "[d] sub",
             "[f] .hidden",
             "[f] b.txt",
-            "[l] a",
+            "[l] a -> b.txt",
             "(1 withheld by a rule)"
         ]
     );
@@ -463,8 +463,9 @@ async fn ls_shows_kind_size_and_time() {
 fn schemas_hide_other_spellings() {
     let schema = schemars::schema_for!(dcode::tools::edit_file::Args);
     let value = serde_json::to_value(schema).unwrap();
-    assert_eq!(value["required"], json!(["path", "old_string", "new_string"]));
-    assert!(value["properties"].get("edits").is_none());
+    assert_eq!(value["required"], json!(["path"]));
+    assert!(value["properties"].get("edits").is_some());
+    assert!(value["properties"].get("file_path").is_none());
 }
 
 #[tokio::test]

@@ -19,13 +19,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The place that `tests/fixtures/permission/README.md` describes.
-struct Place {
+pub struct Place {
     _dir: TempDir,
     top: PathBuf,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let dir = TempDir::new().unwrap();
         let top = dir.path().canonicalize().unwrap();
         for folder in [
@@ -81,7 +81,7 @@ impl Place {
             .replace("%HOME%", &format!("{top}/home"))
     }
 
-    fn gate(&self, setup: Value) -> Gate {
+    pub fn gate(&self, setup: Value) -> Gate {
         self.gate_with(setup, false)
     }
 
@@ -115,7 +115,7 @@ fn call(tool: &str, argument: &str) -> (ToolClass, Vec<Access>) {
     }
 }
 
-fn decide(gate: &Gate, tool: &str, argument: &str) -> Verdict {
+pub fn decide(gate: &Gate, tool: &str, argument: &str) -> Verdict {
     let (class, access) = call(tool, argument);
     gate.decide(
         &Facts {
@@ -145,6 +145,8 @@ fn word(choice: Choice) -> &'static str {
         Choice::Session => "session",
         Choice::Always => "always",
         Choice::Deny => "deny",
+        Choice::OnceAll => "once_all",
+        Choice::DenyAll => "deny_all",
     }
 }
 
@@ -647,7 +649,7 @@ fn entries() -> impl Strategy<Value = Vec<&'static str>> {
 }
 
 /// One place for all cases: the laws only look.
-static PLACE: LazyLock<Place> = LazyLock::new(Place::new);
+pub static PLACE: LazyLock<Place> = LazyLock::new(Place::new);
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
@@ -715,4 +717,53 @@ proptest! {
         prop_assert_eq!(decide(&gate, "bash", line).decision, Decision::Deny);
         prop_assert_eq!(decide(&gate, "write_file", path).decision, Decision::Deny);
     }
+}
+
+/// The lines of a table that are expected to be decided in one of these ways.
+fn expected(name: &str, decisions: &[&str]) -> usize {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/permission")
+        .join(name);
+    let text = std::fs::read_to_string(path).unwrap();
+    let cases: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with(['#', '@']))
+        .collect();
+    let fit = |line: &&&str| decisions.iter().any(|decision| line.starts_with(decision));
+    assert_eq!(cases.iter().filter(fit).count(), cases.len(), "{name}");
+    cases.len()
+}
+
+/// `tables` runs them; here only that no trick may be written down as allowed, and nothing harmless as asked.
+#[test]
+fn the_tables_of_tricks_and_of_harmless_commands_are_large() {
+    assert!(expected("attacks.txt", &["ask bash ", "deny:hard bash "]) >= 500);
+    assert!(expected("harmless.txt", &["allow bash "]) >= 150);
+}
+
+#[test]
+fn for_a_shell_of_another_grammar_nothing_runs_unasked() {
+    let place = Place::new();
+    let home = place.top.join("home");
+    let setup = json!({"permissions": {"bash": {"allow": ["make *"], "deny": ["npm *"]}}});
+    let loaded = load(&LoadInput {
+        home: Some(home.clone()),
+        project_root: place.top.join("ws"),
+        setup,
+        ..LoadInput::default()
+    });
+    let gate = Gate::new(GateSetup {
+        cwd: place.top.join("ws"),
+        home: Some(home.clone()),
+        config: loaded.config,
+        user_file: user_file(&home),
+        foreign_shell: Some("zsh".into()),
+        ..GateSetup::default()
+    });
+    for line in ["ls", "make", "git status"] {
+        let verdict = decide(&gate, "bash", line);
+        assert_eq!(verdict.decision, Decision::Ask, "{line}");
+        assert!(verdict.reason.contains("zsh"), "{}", verdict.reason);
+    }
+    assert_eq!(decide(&gate, "bash", "npm x").decision, Decision::Deny);
 }

@@ -5,9 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use dcode::backend::local::LocalBackend;
 use dcode::backend::{Backend, BackendError};
+use dcode::config::model::Config;
 use dcode::fs::atomic;
+use dcode::judges::bench::Bench;
+use dcode::judges::panel::Panel;
 use dcode::protocol::change::{AppliedFile, ChangeSet, FileChange, Origin, SavePolicy};
 use dcode::protocol::ids::CallId;
+use dcode::provider::{ProviderError, ProviderErrorKind};
 use dcode::tools::tool::ToolCtx;
 use tokio_util::sync::CancellationToken;
 
@@ -55,6 +59,23 @@ impl Project {
             backend,
             heard,
         }
+    }
+
+    /// Judges without a model: none of them ever answers.
+    pub fn no_judges(&self) -> Arc<Panel> {
+        let no_model = || ProviderError {
+            kind: ProviderErrorKind::Config,
+            message: "There is none.".to_owned(),
+            hint: String::new(),
+        };
+        let bench = Bench {
+            open: Arc::new(move |_| Err(no_model())),
+            main: Arc::new(Mutex::new(Err(no_model()))),
+            tell: Arc::new(|_| {}),
+            spent: Arc::new(|_| {}),
+            opened: Mutex::default(),
+        };
+        Arc::new(Panel::new(&Config::default(), bench, &self.root))
     }
 
     /// Makes a file.

@@ -1,12 +1,14 @@
 //! The provider against a real HTTP server on loopback.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bench;
+mod bodies;
 mod errors;
-mod judged;
+pub mod faults;
 mod repair;
 mod requests;
 mod retries;
-mod server;
+pub mod server;
 mod streams;
 mod table;
 
@@ -22,9 +24,16 @@ fn request(messages: Vec<Message>) -> ChatRequest {
     }
 }
 
-/// All that one request gives; a failure of the request itself stands alone.
+/// All that one request gives, but for its waits; a failure of the request itself stands alone.
 async fn ask(provider: &dyn Provider) -> Vec<Result<StreamEvent, ProviderError>> {
-    match provider.stream(request(vec![Message::user("hi")])).await {
+    let mut events = ask_with(provider, request(vec![Message::user("hi")])).await;
+    events.retain(|event| !matches!(event, Ok(StreamEvent::Waiting(_))));
+    events
+}
+
+/// All that a request gives.
+async fn ask_with(provider: &dyn Provider, request: ChatRequest) -> Vec<Result<StreamEvent, ProviderError>> {
+    match provider.stream(request).await {
         Ok(stream) => stream.collect().await,
         Err(error) => vec![Err(error)],
     }

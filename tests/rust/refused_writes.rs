@@ -4,8 +4,13 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dcode::fs::atomic;
+use dcode::tools::apply_patch::{ApplyPatch, Args};
+use dcode::tools::tool::Tool;
+
+use crate::project::Project;
 
 const AS_USER: &str = "DCODE_TEST_AS_USER";
 const NOBODY: u32 = 65_534;
@@ -78,6 +83,51 @@ fn a_folder_that_takes_no_new_file_leaves_writing_in_place() {
     assert_eq!(std::fs::metadata(&path).unwrap().ino(), inode);
     let error = refused.unwrap_err();
     assert!(error.to_string().contains("permission is denied"), "{error}");
+}
+
+/// Nine files of a patch can be written, the tenth cannot: none is.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_file_that_is_refused_keeps_all_ten_as_they_are() {
+    if !is_ordinary_user("one_file_that_is_refused_keeps_all_ten_as_they_are") {
+        return;
+    }
+    for last in [
+        "*** Add File: closed/new\n+x",
+        "*** Delete File: closed/old",
+        "*** Update File: mine\n@@\n-old\n+x",
+    ] {
+        let (project, intents) = (Project::new(), tempfile::tempdir().unwrap());
+        let mut patch = "*** Begin Patch\n".to_owned();
+        for n in 0..9 {
+            project.file(&format!("f{n}"), b"old\n");
+            patch += &match n % 3 {
+                0 => format!("*** Update File: f{n}\n@@\n-old\n+new\n"),
+                1 => format!("*** Update File: f{n}\n*** Move to: made/f{n}\n@@\n-old\n+new\n"),
+                _ => format!("*** Delete File: f{n}\n"),
+            };
+        }
+        project.file("closed/old", b"old\n");
+        let mine = project.file("mine", b"old\n");
+        mode(&mine, 0o444);
+        mode(&project.root.join("closed"), 0o555);
+        let before = project.names();
+        let backend = project.backend.clone().with_intents(intents.path());
+        let tool = ApplyPatch::new(Arc::new(backend), Arc::default(), true);
+        let args = Args {
+            patch_text: format!("{patch}{last}\n*** End Patch"),
+        };
+        let error = tool.run(args, &project.ctx()).await.unwrap_err().to_string();
+        mode(&project.root.join("closed"), 0o755);
+        assert!(
+            error.contains("permission") && !error.contains("os error"),
+            "{error}"
+        );
+        assert_eq!(project.names(), before, "{last}");
+        assert_eq!(std::fs::read_dir(intents.path()).unwrap().count(), 0, "{last}");
+        for n in 0..9 {
+            assert_eq!(project.bytes(&format!("f{n}")), b"old\n", "{last}");
+        }
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! grep and glob beside `rg` and `fd`, side by side in one run. Only an optimised build says something:
-//! `cargo test --release --no-default-features --test rust search_speed -- --ignored --nocapture`, with the
-//! programs on PATH or in `DCODE_RG` and `DCODE_FD`.
+//! grep and glob beside `rg` and `fd`, side by side in one run, all files in the page cache. Only an optimised
+//! build says something: `make bench`, with the programs on PATH or in `DCODE_RG` and `DCODE_FD`.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,21 +14,46 @@ use serde_json::{Value, json};
 
 use crate::project::Project;
 
-const FILES: usize = 12_000;
-const ROUNDS: usize = 15;
+/// Files of the big tree, 500 MB of them, and of the repository.
+const TREE: (usize, usize) = (50_000, 10_000);
+const REPOSITORY: (usize, usize) = (10_000, 4_000);
+const ROUNDS: usize = 9;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "measures; needs rg and fd, and an optimised build"]
 async fn as_fast_as_the_best_programs() {
-    let project = Project::new();
-    grow(&project);
+    let tree = Project::new();
+    grow(&tree, TREE);
+    compare("50,000 files, 500 MB", &tree).await;
+    drop(tree);
+    let repository = Project::new();
+    grow(&repository, REPOSITORY);
+    let git = |args: &[&str]| {
+        let status = std::process::Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@t"])
+            .args(args)
+            .current_dir(&repository.root)
+            .output();
+        status.is_ok_and(|output| output.status.success())
+    };
+    if git(&["init", "-q"]) && git(&["add", "-A"]) && git(&["commit", "-qm", "all"]) {
+        compare("a git repository of 10,000 files", &repository).await;
+    } else {
+        println!("skipped: git cannot be run");
+    }
+}
+
+async fn compare(about: &str, project: &Project) {
     let grep = Grep::new(
         Arc::new(|| Box::pin(async { Vec::new() })),
         Arc::new(|_: &Path| true),
     );
     let glob = Glob::new(Arc::new(|_: &Path| true));
-    let (rg, fd) = (program("DCODE_RG", "rg"), program("DCODE_FD", "fd"));
-    let cases: [(&str, Value, &OsString, Vec<&str>); 4] = [
+    let (rg, fd) = (
+        program("DCODE_RG", &["rg"]),
+        program("DCODE_FD", &["fd", "fdfind"]),
+    );
+    let cases: [(&str, Value, &OsString, Vec<&str>); 5] = [
         (
             "grep, few matches",
             json!({"pattern": "needle_[0-9]+ = found"}),
@@ -47,16 +72,22 @@ async fn as_fast_as_the_best_programs() {
             &rg,
             vec!["-c", "-g", "*.rs", "compute"],
         ),
-        ("glob", json!({"pattern": "**/*_7.rs"}), &fd, vec!["-g", "*_7.rs"]),
+        (
+            "glob, few",
+            json!({"pattern": "**/*_7.rs"}),
+            &fd,
+            vec!["-g", "*_7.rs"],
+        ),
+        ("glob, all", json!({"pattern": "*"}), &fd, vec!["-t", "f"]),
     ];
     for (name, args, program, flags) in cases {
         let (mut ours, mut theirs) = (Duration::MAX, Duration::MAX);
         for _ in 0..ROUNDS {
             let start = Instant::now();
-            let text = if name == "glob" {
-                run(&glob, &args, &project).await
+            let text = if name.starts_with("glob") {
+                run(&glob, &args, project).await
             } else {
-                run(&grep, &args, &project).await
+                run(&grep, &args, project).await
             };
             ours = ours.min(start.elapsed());
             assert!(!text.is_empty());
@@ -74,7 +105,7 @@ async fn as_fast_as_the_best_programs() {
         }
         let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
         println!(
-            "{name}: {ours:.1?}, {} {theirs:.1?}, ratio {ratio:.2}",
+            "{about}: {name}: {ours:.1?}, {} {theirs:.1?}, ratio {ratio:.2}",
             program.display()
         );
     }
@@ -85,17 +116,26 @@ async fn run<T: Tool>(tool: &T, args: &Value, project: &Project) -> String {
     tool.run(args, &project.ctx()).await.unwrap().text
 }
 
-fn program(variable: &str, name: &str) -> OsString {
-    std::env::var_os(variable).unwrap_or_else(|| name.into())
+/// What the variable names, else the first of the names that can be run.
+fn program(variable: &str, names: &[&str]) -> OsString {
+    if let Some(program) = std::env::var_os(variable) {
+        return program;
+    }
+    let runs = |name: &&&str| std::process::Command::new(name).arg("--version").output().is_ok();
+    names.iter().find(runs).unwrap_or(&names[0]).into()
 }
 
-/// Files of some 5 KB in folders of 40, a few of them ignored, a few with what is looked for.
-fn grow(project: &Project) {
-    let body: String = (0..120)
-        .map(|n| format!("    let value_{n} = compute({n}, other);\n"))
-        .collect();
+/// Files of the given size in folders of 40, a few of them ignored, a few with what is looked for.
+fn grow(project: &Project, (files, bytes): (usize, usize)) {
+    let mut body = String::new();
+    for n in 0.. {
+        body += &format!("    let value_{n} = compute({n}, other);\n");
+        if body.len() >= bytes {
+            break;
+        }
+    }
     project.file(".gitignore", b"ignored_*\n");
-    for n in 0..FILES {
+    for n in 0..files {
         let extension = if n % 3 == 0 { "rs" } else { "txt" };
         let folder = project.root.join(format!("d{}/e{}", n / 1_600, n / 40));
         std::fs::create_dir_all(&folder).unwrap();
@@ -105,11 +145,7 @@ fn grow(project: &Project) {
         } else {
             String::new()
         };
-        let file = std::fs::File::create(folder.join(format!("{kind}_{n}.{extension}"))).unwrap();
-        std::io::Write::write_all(
-            &mut std::io::BufWriter::new(file),
-            (body.clone() + &found).as_bytes(),
-        )
-        .unwrap();
+        let mut file = std::fs::File::create(folder.join(format!("{kind}_{n}.{extension}"))).unwrap();
+        file.write_all((body.clone() + &found).as_bytes()).unwrap();
     }
 }

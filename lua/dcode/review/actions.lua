@@ -1,27 +1,22 @@
---- What a person decides on hunks, and going from one to the next.
+--- What a person decides on hunks.
 local M = {}
 
 local edits = require('dcode.review.edits')
-local hint = require('dcode.review.hint')
 local review = require('dcode.review')
 local save = require('dcode.review.save')
+local spans = require('dcode.review.spans')
 
 ---@return dcode.Native?
 local function native()
   return require('dcode.session').state.native
 end
 
+--- Says something in the message line, where somebody reads it.
 ---@param message string
-local function say(message)
+function M.say(message)
   if #vim.api.nvim_list_uis() > 0 then
     vim.api.nvim_echo({ { message } }, false, {})
   end
-end
-
----@param buf integer?
----@return integer?
-local function number(buf)
-  return buf == 0 and vim.api.nvim_get_current_buf() or buf
 end
 
 --- The target as the library takes it.
@@ -31,7 +26,8 @@ local function target(what)
   if type(what) ~= 'table' then
     return nil, 'Say which hunks: {buf=0, hunk=ID}, {buf=0, range={first, last}} or {all=true}.'
   end
-  local t = { buf = number(what.buf), path = what.path, hunk = what.hunk }
+  local buf = what.buf == 0 and vim.api.nvim_get_current_buf() or what.buf
+  local t = { buf = buf, path = what.path, hunk = what.hunk }
   if what.range then
     local first = what.range[1] or what.range.first
     local last = what.range[2] or what.range.last
@@ -52,42 +48,78 @@ local function target(what)
   return t
 end
 
---- `2 of 5 in total.rs` for one hunk, else a count.
----@param t table
----@param count integer
----@param files string[]
----@return string
-local function described(t, count, files, before)
-  if t.hunk and before then
-    return before
-  end
-  local where = #files == 1 and (' in ' .. vim.fs.basename(files[1]))
-    or (' in %d files'):format(#files)
-  return (count == 1 and '1 hunk' or count .. ' hunks') .. where
-end
-
---- Where a hunk stands among the others, for the message after it is gone.
+--- Where a hunk stands among the others, for the message after it is gone, and in which buffer.
 ---@param id integer?
----@return string?
+---@return string? words, integer? buf
 local function place(id)
-  if not id then
-    return nil
-  end
-  for _, buf in ipairs(review.list()) do
+  for _, buf in ipairs(id and review.list() or {}) do
     local r = assert(review.get(buf))
     local hunks = review.hunks(buf)
     for i, hunk in ipairs(hunks) do
       if hunk.id == id then
-        return ('hunk %d of %d in %s'):format(i, #hunks, vim.fs.basename(r.path))
+        return ('hunk %d of %d in %s'):format(i, #hunks, vim.fs.basename(r.path)), buf
       end
     end
   end
 end
 
----@param t table
----@return integer[]
-local function touched_buffers(t)
-  return t.buf and { t.buf } or review.list()
+--- `hunk 2 of 5 in total.rs` for one hunk, else a count.
+---@param before string? what `place` said
+---@param count integer
+---@param files string[]
+---@return string
+local function described(before, count, files)
+  local where = #files == 1 and (' in ' .. vim.fs.basename(files[1]))
+    or (' in %d files'):format(#files)
+  return before or require('dcode.ui.text').count(count, 'hunk') .. where
+end
+
+---@class dcode.Decision
+---@field target table
+---@field native dcode.Native
+---@field place string?
+---@field bufs integer[] the buffers that it may touch
+
+--- What every decision begins with.
+---@param action 'accept'|'reject'
+---@param what dcode.ReviewTarget
+---@return dcode.Decision? decision, string? message
+local function begin(action, what)
+  local lib = native()
+  if not lib then
+    return nil, 'Nothing waits for review.'
+  end
+  local t, why = target(what)
+  if not t then
+    return nil, why
+  end
+  t.action = action
+  local words, buf = place(t.hunk)
+  buf = buf or t.buf
+  local bufs = buf and { buf } or (t.hunk or t.path) and {} or review.list()
+  if t.path then
+    bufs = vim.tbl_filter(function(one)
+      return assert(review.get(one)).path == t.path
+    end, review.list())
+  end
+  return { target = t, native = lib, place = words, bufs = bufs }
+end
+
+--- What every decision ends with.
+---@param d dcode.Decision
+---@param verb string
+---@param count integer
+---@param paths string[]
+---@param more? string
+---@return integer count, string? message
+local function finish(d, verb, count, paths, more)
+  if count == 0 then
+    return 0, 'No hunk stands there.'
+  end
+  local words = verb .. ' ' .. described(d.place, count, paths)
+  local sep = ' ' .. require('dcode.ui.signs').get().sep .. ' '
+  M.say(more and words .. sep .. more or words)
+  return count
 end
 
 --- Writes what was accepted where that is wanted and nothing of the person would go along.
@@ -104,18 +136,13 @@ end
 ---@param what dcode.ReviewTarget
 ---@return integer? count, string? message
 function M.accept(what)
-  local lib = native()
-  if not lib then
-    return nil, 'Nothing waits for review.'
-  end
-  local t, why = target(what)
-  if not t then
+  local d, why = begin('accept', what)
+  if not d then
     return nil, why
   end
-  local bufs, before = touched_buffers(t), place(t.hunk)
+  local bufs = d.bufs
   vim.tbl_map(review.mark, bufs)
-  t.action = 'accept'
-  local answer, err = lib.review(t)
+  local answer, err = d.native.review(d.target)
   if not answer then
     return nil, err
   end
@@ -124,22 +151,18 @@ function M.accept(what)
     review.refresh(buf)
     write_accepted(buf)
   end
-  if answer.count == 0 then
-    return 0, 'No hunk stands there.'
-  end
-  say('accepted ' .. described(t, answer.count, answer.paths or {}, before))
-  return answer.count
+  return finish(d, 'accepted', answer.count, answer.paths or {})
 end
 
 --- Why a buffer cannot be edited, or nil.
----@param t table
+---@param bufs integer[]
 ---@return string?
-local function locked(t)
+local function locked(bufs)
   local held = require('dcode.review.queue').held()
   if held then
     return ('The text cannot change now: %s.'):format(held)
   end
-  for _, buf in ipairs(touched_buffers(t)) do
+  for _, buf in ipairs(bufs) do
     if #review.hunks(buf) > 0 and not vim.bo[buf].modifiable then
       return 'This buffer may not be changed. :set modifiable allows it.'
     end
@@ -191,21 +214,15 @@ end
 ---@param what dcode.ReviewTarget
 ---@return integer? count, string? message
 function M.reject(what)
-  local lib = native()
-  if not lib then
-    return nil, 'Nothing waits for review.'
-  end
-  local t, why = target(what)
-  if not t then
+  local d, why = begin('reject', what)
+  if not d then
     return nil, why
   end
-  why = locked(t)
+  why = locked(d.bufs)
   if why then
     return nil, why
   end
-  local before = place(t.hunk)
-  t.action = 'reject'
-  local answer, err = lib.review(t)
+  local answer, err = d.native.review(d.target)
   if not answer then
     return nil, err
   end
@@ -221,88 +238,32 @@ function M.reject(what)
       lib.review({ action = 'rejected', path = file.path, hunks = file.told })
     end
   end
-  if answer.count == 0 then
-    return 0, 'No hunk stands there.'
-  end
-  local sep = require('dcode.config').get().ascii and ' - ' or ' · '
-  say('rejected ' .. described(t, answer.count, paths, before) .. sep .. 'u brings it back')
-  return answer.count
+  return finish(d, 'rejected', answer.count, paths, 'u brings it back')
 end
 
----@return dcode.Hunk[]
-local function here()
-  return review.hunks(vim.api.nvim_get_current_buf())
+--- The hunk under the cursor of the current window.
+---@return dcode.Span?, integer? index
+function M.here()
+  local hunks = review.hunks(vim.api.nvim_get_current_buf())
+  return spans.at(hunks, vim.api.nvim_win_get_cursor(0)[1])
 end
 
 --- Accepts or rejects the hunk under the cursor, or the only one that waits anywhere.
 ---@param verb 'accept'|'reject'
 ---@return integer? count, string? message
 function M.at_cursor(verb)
-  local hunks = here()
-  local hunk = hint.at(hunks, vim.api.nvim_win_get_cursor(0)[1])
+  local hunk = M.here()
   if not hunk then
-    local all = native() and assert(native()).hunks({}) or {}
-    if #all == 0 then
+    local lib = native()
+    local files = lib and lib.review_files({}) or {}
+    if #files == 0 then
       return nil, 'Nothing waits for review.'
-    elseif #all > 1 then
+    elseif #files > 1 or files[1].hunks > 1 then
       return nil, 'No hunk is under the cursor. ]h goes to the next, :Dcode review lists them.'
     end
-    hunk = all[1]
+    hunk = assert(lib).hunks({ path = files[1].path })[1]
   end
   return M[verb]({ hunk = hunk.id })
-end
-
----@param hunk dcode.Hunk
-local function jump(hunk)
-  vim.cmd("normal! m'")
-  local last = vim.api.nvim_buf_line_count(0)
-  vim.api.nvim_win_set_cursor(0, { math.min(hunk.start, last), 0 })
-  vim.cmd('normal! zv')
-  if hunk.start == 1 and #hunk.removed > 0 then
-    vim.fn.winrestview({ topline = 1, topfill = #hunk.removed })
-  end
-end
-
----@param step 1|-1
----@param count integer
----@return boolean? ok, string? message
-local function go(step, count)
-  local hunks = here()
-  if #hunks == 0 then
-    local others = native() and #(assert(native()).hunks({}) or {}) or 0
-    return nil,
-      others > 0 and ('%d hunks wait in other files. :Dcode review lists them.'):format(others)
-        or 'Nothing waits for review.'
-  end
-  local line = vim.api.nvim_win_get_cursor(0)[1]
-  local at
-  if step > 0 then
-    at = 1
-    while hunks[at] and hunks[at].start <= line do
-      at = at + 1
-    end
-  else
-    at = #hunks
-    while hunks[at] and hunks[at].start >= line do
-      at = at - 1
-    end
-  end
-  at = (at - 1 + step * (count - 1)) % #hunks + 1
-  jump(hunks[at])
-  say(('hunk %d of %d'):format(at, #hunks))
-  return true
-end
-
---- Goes to the next hunk of the buffer, around the end.
----@return boolean? ok, string? message
-function M.next()
-  return go(1, vim.v.count1)
-end
-
---- Goes to the hunk before, around the start.
----@return boolean? ok, string? message
-function M.prev()
-  return go(-1, vim.v.count1)
 end
 
 return M

@@ -1,7 +1,14 @@
---- Puts the marks of hunks into a buffer, and takes away what is out of date.
+--- Puts the marks of hunks into a buffer, for the lines near a window and no others.
+---
+--- Before Neovim draws, a decoration provider looks whether every window's lines have their marks;
+--- they are made from one answer of the library. Syntax colours come a moment later.
 local M = {}
 
+local colours = require('dcode.review.colours')
+local log = require('dcode.log')
 local marks = require('dcode.review.marks')
+local panes = require('dcode.review.panes')
+local spans = require('dcode.review.spans')
 
 M.ns = vim.api.nvim_create_namespace('dcode.review')
 
@@ -9,28 +16,29 @@ M.ns = vim.api.nvim_create_namespace('dcode.review')
 ---@field key string what was drawn
 ---@field ids integer[]
 
----@type table<integer, table<integer|string, dcode.Drawn>>
-local drawn = {}
+---@class dcode.Canvas
+---@field spans dcode.Span[]
+---@field drawn table<integer, dcode.Drawn>
+---@field covered integer[][] runs of lines that have their marks
+---@field shape string the windows they were made for
+---@field textoff table<integer, integer> by window, as of then
+---@field above integer virtual lines above the first line
+---@field pale dcode.SeenHunk[] hunks whose colours are still to be found
 
----@param buf integer
----@return dcode.MarkContext
-local function context(buf)
-  return {
-    line_count = vim.api.nvim_buf_line_count(buf),
-    tabstop = vim.bo[buf].tabstop,
-    width = vim.o.columns,
-  }
-end
+---@type table<integer, dcode.Canvas>
+local canvases = {}
 
----@param hunk dcode.Hunk
----@param ctx dcode.MarkContext
+---@param hunk dcode.SeenHunk
+---@param shape string
+---@param coloured boolean
 ---@return string
-local function key(hunk, ctx)
+local function key(hunk, shape, coloured)
   return table.concat({
     hunk.count,
-    tostring(hunk.at_end or false),
-    ctx.width,
-    ctx.tabstop,
+    hunk.gone,
+    tostring(hunk.at_end),
+    shape,
+    tostring(coloured),
     table.concat(hunk.removed, '\n'),
     table.concat(hunk.added, '\n'),
   }, '\0')
@@ -39,7 +47,7 @@ end
 --- Whether what was drawn for a hunk still stands where the hunk is.
 ---@param buf integer
 ---@param old dcode.Drawn?
----@param hunk dcode.Hunk
+---@param hunk dcode.SeenHunk
 ---@param wanted string
 ---@return boolean
 local function stands(buf, old, hunk, wanted)
@@ -74,14 +82,147 @@ local function put(buf, specs)
   return ids
 end
 
---- Virtual lines above line 1 are shown only in a window that is scrolled up to them.
+--- The hunks that show on some lines.
 ---@param buf integer
----@param hunks dcode.Hunk[]
-local function show_top(buf, hunks)
-  local above = marks.lines_above_top(hunks)
-  if above == 0 then
+---@param ranges integer[][]
+---@param list dcode.Span[]
+---@return dcode.SeenHunk[]
+local function seen(buf, ranges, list)
+  local native = require('dcode.session').state.native
+  local out = {}
+  for _, range in ipairs(native and ranges or {}) do
+    if spans.any(list, range[1], range[2]) then
+      local ask = { buf = buf, first = range[1], last = range[2], most = marks.MAX_REMOVED }
+      local hunks, why = assert(native).seen(ask)
+      if not hunks then
+        log.fault('seen', why)
+      end
+      vim.list_extend(out, hunks or {})
+    end
+  end
+  return out
+end
+
+--- Makes the marks near the windows, keeps those that are right, takes away the others.
+---@param buf integer
+---@param canvas dcode.Canvas
+---@param shown dcode.Pane[]
+local function place(buf, canvas, shown)
+  local before, now = canvas.drawn, {}
+  canvas.pale, canvas.covered, canvas.shape = {}, panes.ranges(shown), panes.shape(shown)
+  canvas.textoff = {}
+  for _, pane in ipairs(shown) do
+    canvas.textoff[pane.win] = pane.textoff
+  end
+  local ctx = #shown > 0 and panes.context(buf, shown) or nil
+  -- Changing a mark redraws: the ones that are right stay.
+  local shape = ctx and canvas.shape .. ctx.tabstop .. ctx.emphasis or ''
+  for _, hunk in ipairs(seen(buf, canvas.covered, canvas.spans)) do
+    local syntax = colours.known(buf, hunk)
+    local wanted, old = key(hunk, shape, syntax ~= nil), before[hunk.id]
+    if not now[hunk.id] then
+      before[hunk.id] = nil
+      if stands(buf, old, hunk, wanted) then
+        now[hunk.id] = old
+      else
+        erase(buf, old)
+        local specs, above = marks.for_hunk(hunk, assert(ctx), syntax)
+        now[hunk.id] = { key = wanted, ids = put(buf, specs) }
+        if hunk.start == 1 then
+          canvas.above = above
+        end
+      end
+      if colours.wanted(buf, hunk) then
+        table.insert(canvas.pale, hunk)
+      end
+    end
+  end
+  for _, old in pairs(before) do
+    erase(buf, old)
+  end
+  canvas.drawn = now
+end
+
+--- Time for syntax colours in one go, in nanoseconds.
+local COLOUR_NS = 4e6
+
+--- Finds the colours of hunks that are drawn without, and draws them again.
+---@param buf integer
+local function colour(buf)
+  local canvas = canvases[buf]
+  if not canvas or #canvas.pale == 0 or not vim.api.nvim_buf_is_loaded(buf) then
     return
   end
+  local began = vim.uv.hrtime()
+  local hunk = table.remove(canvas.pale)
+  while hunk do
+    colours.find(buf, hunk)
+    hunk = vim.uv.hrtime() - began < COLOUR_NS and table.remove(canvas.pale) or nil
+  end
+  place(buf, canvas, panes.of(buf))
+  M.colour_later(buf)
+end
+
+--- Plans the colours, if any are wanted.
+---@param buf integer
+function M.colour_later(buf)
+  if canvases[buf] and #canvases[buf].pale > 0 then
+    vim.defer_fn(function()
+      log.guard('review', colour, buf)
+    end, 1)
+  end
+end
+
+---@param covered integer[][]
+---@param first integer
+---@param last integer
+---@return boolean
+local function covers(covered, first, last)
+  for _, range in ipairs(covered) do
+    if range[1] <= first and last <= range[2] then
+      return true
+    end
+  end
+  return false
+end
+
+--- Whether the marks are those that the windows need.
+---@param canvas dcode.Canvas
+---@param shown dcode.Pane[]
+---@return boolean
+local function is_ready(canvas, shown)
+  if canvas.shape ~= panes.shape(shown) then
+    return false
+  end
+  for _, pane in ipairs(shown) do
+    if not covers(canvas.covered, pane.top, pane.bottom) then
+      return false
+    end
+  end
+  return true
+end
+
+--- Makes the marks that the windows need now.
+---@param buf integer
+---@param canvas dcode.Canvas
+local function ready(buf, canvas)
+  local shown = panes.of(buf)
+  if #shown > 0 and not is_ready(canvas, shown) then
+    place(buf, canvas, shown)
+    M.colour_later(buf)
+  end
+end
+
+--- Virtual lines above line 1 are shown only in a window that is scrolled up to them.
+---@param buf integer
+function M.show_top(buf)
+  local canvas = canvases[buf]
+  local first = canvas and canvas.spans[1]
+  if not first or first.start ~= 1 or first.gone == 0 or first.at_end then
+    return
+  end
+  ready(buf, canvas)
+  local above = canvas.above
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     vim.api.nvim_win_call(win, function()
       local view = vim.fn.winsaveview()
@@ -93,36 +234,108 @@ local function show_top(buf, hunks)
   end
 end
 
---- Draws the hunks of a buffer; what is drawn already and still right stays.
----@param buf integer
----@param hunks dcode.Hunk[]
-function M.update(buf, hunks)
-  local ctx, before, now = context(buf), drawn[buf] or {}, {}
-  local top_changed = false
-  for i, hunk in ipairs(hunks) do
-    local wanted, old = key(hunk, ctx), before[hunk.id]
-    before[hunk.id] = nil
-    if stands(buf, old, hunk, wanted) then
-      now[hunk.id] = old
-    else
-      erase(buf, old)
-      now[hunk.id] = { key = wanted, ids = put(buf, marks.for_hunk(hunk, ctx)) }
-      top_changed = top_changed or i == 1
+--- Lines removed at the end stand below the last line, where a window does not scroll by itself.
+---@param win integer
+function M.show_bottom(win)
+  local buf = vim.api.nvim_win_get_buf(win)
+  local canvas = canvases[buf]
+  local last = canvas and canvas.spans[#canvas.spans]
+  if not last or not last.at_end or vim.fn.line('w$', win) < last.start then
+    return
+  end
+  ready(buf, canvas)
+  vim.api.nvim_win_call(win, function()
+    local view = vim.fn.winsaveview()
+    local info, top = vim.fn.getwininfo(win)[1], view.topline
+    local height = info.height - info.winbar
+    local limit = math.min(view.lnum, top + height)
+    while top < limit and vim.api.nvim_win_text_height(win, { start_row = top - 1 }).all > height do
+      top = top + 1
+    end
+    if top > view.topline then
+      vim.fn.winrestview({ topline = top })
+    end
+  end)
+end
+
+--- The screen is about to be drawn: every window on it gets its marks.
+local function before_drawing()
+  for buf, canvas in pairs(canvases) do
+    if vim.api.nvim_buf_is_loaded(buf) then
+      ready(buf, canvas)
     end
   end
-  for _, old in pairs(before) do
-    erase(buf, old)
+end
+
+--- The windows have found their columns. They may be others than those that the marks were made
+--- for, as in a window that has just been opened, or when the first sign opened the sign column.
+local function after_drawing()
+  for buf, canvas in pairs(canvases) do
+    for win, textoff in pairs(canvas.textoff) do
+      local info = vim.fn.getwininfo(win)[1]
+      if info and info.textoff ~= textoff and info.bufnr == buf then
+        vim.schedule(function()
+          if canvases[buf] == canvas and vim.api.nvim_buf_is_loaded(buf) then
+            log.guard('review', ready, buf, canvas)
+          end
+        end)
+        break
+      end
+    end
   end
-  drawn[buf] = next(now) and now or nil
-  if top_changed then
-    show_top(buf, hunks)
+end
+
+local providing = false
+
+--- Nothing is asked of Neovim before the first hunk.
+local function provide()
+  if providing then
+    return
+  end
+  providing = true
+  vim.api.nvim_set_decoration_provider(M.ns, {
+    on_start = function()
+      if next(canvases) then
+        log.guard('review', before_drawing)
+      end
+      return next(canvases) ~= nil
+    end,
+    on_win = function()
+      return false
+    end,
+    on_end = function()
+      log.guard('review', after_drawing)
+    end,
+  })
+end
+
+--- The hunks of a buffer are these now: draws what a window shows of them.
+---@param buf integer
+---@param list dcode.Span[]
+function M.update(buf, list)
+  local canvas = canvases[buf]
+  if #list == 0 then
+    return canvas and M.clear(buf)
+  end
+  provide()
+  if not canvas then
+    canvas =
+      { drawn = {}, covered = {}, shape = '', textoff = {}, above = 0, pale = {}, spans = list }
+    canvases[buf] = canvas
+  end
+  local first = canvas.above
+  canvas.spans = list
+  place(buf, canvas, panes.of(buf))
+  M.colour_later(buf)
+  if canvas.above ~= first then
+    M.show_top(buf)
   end
 end
 
 --- Takes every mark away.
 ---@param buf integer
 function M.clear(buf)
-  drawn[buf] = nil
+  canvases[buf] = nil
   if vim.api.nvim_buf_is_valid(buf) then
     vim.api.nvim_buf_clear_namespace(buf, M.ns, 0, -1)
   end

@@ -69,8 +69,8 @@ end
 --- Makes one edit. Lines that stay a line keep their marks.
 ---@param buf integer
 ---@param edit dcode.LineEdit
-local function make(buf, edit)
-  local old = vim.api.nvim_buf_get_lines(buf, edit.first, edit.last, false)
+---@param old string[] the lines that are there
+local function make(buf, edit, old)
   if #old == #edit.lines and #old <= LINE_BY_LINE then
     for i = #old, 1, -1 do
       replace_line(buf, edit.first + i - 1, old[i], edit.lines[i])
@@ -143,7 +143,7 @@ local function take_back(buf, made)
     -- An edit that failed may have changed the text or not.
     if vim.deep_equal(there, step.new) then
       local edit = { first = step.first, last = step.first + #step.new, lines = step.old }
-      pcall(make, buf, edit)
+      pcall(make, buf, edit, there)
     end
   end
 end
@@ -181,15 +181,17 @@ function M.apply(buf, edits)
     restore_views(before, {})
   end
   local ok, why = true, nil
-  for i = #edits, 1, -1 do
-    local edit = edits[i]
-    local old = vim.api.nvim_buf_get_lines(buf, edit.first, edit.last, false)
-    made[#made + 1] = { first = edit.first, old = old, new = edit.lines }
-    ok, why = pcall(make, buf, edit)
-    if not ok then
-      break
+  require('dcode.review').batch(buf, function()
+    for i = #edits, 1, -1 do
+      local edit = edits[i]
+      local old = vim.api.nvim_buf_get_lines(buf, edit.first, edit.last, false)
+      made[#made + 1] = { first = edit.first, old = old, new = edit.lines }
+      ok, why = pcall(make, buf, edit, old)
+      if not ok then
+        break
+      end
     end
-  end
+  end)
   vim.bo[buf].readonly = readonly
   if not ok then
     back()

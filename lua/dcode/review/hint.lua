@@ -4,6 +4,8 @@
 --- in a narrow window in the window bar, if that is free. It is gone while somebody types.
 local M = {}
 
+local spans = require('dcode.review.spans')
+
 M.ns = vim.api.nvim_create_namespace('dcode.review.hint')
 
 --- Below this many columns the hint goes to the window bar.
@@ -14,7 +16,7 @@ local shown
 ---@type table<integer, string> windows whose bar is ours, and what stands in it
 local bars = {}
 
----@param hunk dcode.Hunk
+---@param hunk dcode.Span
 ---@param index integer
 ---@param total integer
 ---@param keys { accept: string?, reject: string?, next: string? }
@@ -22,7 +24,7 @@ local bars = {}
 ---@return string
 function M.text(hunk, index, total, keys, ascii)
   local sep, minus = ascii and ' - ' or ' · ', ascii and '-' or '−'
-  local parts = { ('hunk %d/%d  +%d %s%d'):format(index, total, hunk.count, minus, #hunk.removed) }
+  local parts = { ('hunk %d/%d  +%d %s%d'):format(index, total, hunk.count, minus, hunk.gone) }
   if hunk.file then
     parts[1] = parts[1] .. (hunk.file == 'created' and '  new file' or '  file deleted')
   end
@@ -39,7 +41,7 @@ end
 
 --- The hint in full and in shorter forms, the longest first: without the way to the next hunk, then
 --- without any key.
----@param hunk dcode.Hunk
+---@param hunk dcode.Span
 ---@param index integer
 ---@param total integer
 ---@param keys { accept: string?, reject: string?, next: string? }
@@ -52,19 +54,6 @@ function M.texts(hunk, index, total, keys, ascii)
     texts[#texts + 1] = M.text(hunk, index, total, some, ascii)
   end
   return texts
-end
-
---- The hunk at a line of the buffer.
----@param hunks dcode.Hunk[]
----@param line integer 1-based
----@return dcode.Hunk?, integer? index
-function M.at(hunks, line)
-  for i, hunk in ipairs(hunks) do
-    local last = hunk.start + math.max(hunk.count, 1) - 1
-    if hunk.start <= line and line <= last then
-      return hunk, i
-    end
-  end
 end
 
 local function clear_text()
@@ -91,6 +80,18 @@ function M.clear()
   end
 end
 
+--- The longest of the texts that fits.
+---@param texts string[] the longest first
+---@param room integer
+---@return string?
+local function fitting(texts, room)
+  for _, text in ipairs(texts) do
+    if vim.api.nvim_strwidth(text) <= room then
+      return text
+    end
+  end
+end
+
 ---@param win integer
 ---@param text string
 local function put_bar(win, text)
@@ -104,7 +105,7 @@ end
 
 ---@param buf integer
 ---@param win integer
----@param hunk dcode.Hunk
+---@param hunk dcode.Span
 ---@param texts string[] the longest that fits is shown; none when none fits
 local function put_text(buf, win, hunk, texts)
   local row = hunk.start - 1
@@ -114,12 +115,7 @@ local function put_text(buf, win, hunk, texts)
   local used = vim.api.nvim_win_call(win, function()
     return vim.fn.strdisplaywidth(line)
   end)
-  local text
-  for _, candidate in ipairs(texts) do
-    if not text and used + vim.api.nvim_strwidth(candidate) + 3 <= room then
-      text = candidate
-    end
-  end
+  local text = fitting(texts, room - used - 3)
   if not text then
     return
   end
@@ -139,14 +135,14 @@ end
 
 --- Shows the hint for the cursor of the current window.
 ---@param buf integer a buffer under review
----@param hunks dcode.Hunk[]
+---@param hunks dcode.Span[]
 function M.update(buf, hunks)
   local win = vim.api.nvim_get_current_win()
   if vim.api.nvim_win_get_buf(win) ~= buf or typing(vim.api.nvim_get_mode().mode) then
     return M.clear()
   end
   local line = vim.api.nvim_win_get_cursor(win)[1]
-  local hunk, index = M.at(hunks, line)
+  local hunk, index = spans.at(hunks, line)
   if not hunk then
     return M.clear()
   end
@@ -163,7 +159,7 @@ function M.update(buf, hunks)
   end
   M.clear()
   if width < NARROW then
-    put_bar(win, texts[1])
+    put_bar(win, fitting(texts, width) or texts[#texts])
   else
     put_text(buf, win, hunk, texts)
   end

@@ -5,16 +5,18 @@ local buffers = require('dcode.buffers')
 local draw = require('dcode.review.draw')
 local hint = require('dcode.review.hint')
 local log = require('dcode.log')
+local spans = require('dcode.review.spans')
 
 ---@class dcode.Reviewed
 ---@field path string
 ---@field origin 'agent'|'person' whose the changes are that come in now
 ---@field seq integer undo sequence number at the last rest
 ---@field marked table<integer, true> sequence numbers that the library remembers
----@field hunks dcode.Hunk[]
+---@field hunks dcode.Span[]
 ---@field revision integer? grows when hunks change in more than their line numbers
 ---@field planned boolean a redraw is planned
 ---@field restoring boolean? the changes that come in now put back what was there
+---@field batch integer[]? what a batch has changed so far, told as one
 ---@field own_edits boolean whether the person has unsaved changes in it
 
 ---@type table<integer, dcode.Reviewed>
@@ -82,11 +84,12 @@ function M.refresh(buf)
   elseif not vim.api.nvim_buf_is_loaded(buf) then
     return
   end
-  local hunks, why = lib.hunks({ buf = buf })
-  if not hunks then
-    return log.fault('hunks', why)
+  local numbers, why = lib.spans({ buf = buf })
+  if not numbers then
+    return log.fault('spans', why)
   end
-  local news = not vim.deep_equal(r.hunks, hunks)
+  local hunks = spans.read(numbers)
+  local news = not spans.same(r.hunks, hunks)
   r.hunks = hunks
   draw.update(buf, hunks)
   if #hunks > 0 then
@@ -103,9 +106,9 @@ function M.refresh(buf)
   end
 end
 
---- The hunks of a buffer, in the order of their lines.
+--- Where the hunks of a buffer stand, in the order of their lines.
 ---@param buf integer
----@return dcode.Hunk[]
+---@return dcode.Span[]
 function M.hunks(buf)
   local r = reviewed[buf]
   if r and r.planned then
@@ -141,33 +144,6 @@ local function forget(buf)
   review({ action = 'detach', buf = buf })
 end
 
---- Moves the hunks below a change of lines that is outside all of them. Their marks have moved
---- already, but where the change meets a place of deleted lines: then nothing is moved here.
----@param hunks dcode.Hunk[]
----@param first integer
----@param last integer
----@param by integer
----@return boolean moved
-local function shift(hunks, first, last, by)
-  local from = #hunks + 1
-  for i = #hunks, 1, -1 do
-    local hunk, row = hunks[i], hunks[i].start - 1
-    local deletion = hunk.count == 0
-    if deletion and hunk.at_end and row < last then
-      return false
-    elseif deletion and not hunk.at_end and first <= row and row <= last then
-      return false
-    elseif row < last then
-      break
-    end
-    from = i
-  end
-  for i = from, #hunks do
-    hunks[i].start = hunks[i].start + by
-  end
-  return true
-end
-
 ---@param buf integer
 ---@param first integer
 ---@param last integer
@@ -177,6 +153,10 @@ local function on_lines(buf, first, last, new_last)
   local r = reviewed[buf]
   if not r or not native() then
     return true
+  end
+  if r.batch then
+    vim.list_extend(r.batch, { first, last, new_last })
+    return
   end
   local answer, why = review({
     action = 'lines',
@@ -192,7 +172,7 @@ local function on_lines(buf, first, last, new_last)
   end
   r.own_edits = r.own_edits or (r.origin == 'person' and not r.restoring)
   local same = answer.revision and answer.revision == r.revision and not r.planned
-  if same and shift(r.hunks, first, last, new_last - last) then
+  if same and spans.shift(r.hunks, first, last, new_last - last) then
     return
   end
   r.revision = answer.revision
@@ -229,6 +209,9 @@ local function watch(buf)
   end)
   on({ 'InsertEnter', 'BufLeave' }, 'no hint while typing', function()
     hint.clear()
+  end)
+  on({ 'BufWinEnter' }, 'lines removed above the first', function()
+    draw.show_top(buf)
   end)
 end
 
@@ -328,6 +311,37 @@ function M.as(buf, origin, fn)
   return select(2, vim.F.unpack_len(results))
 end
 
+--- Runs `fn`, which changes a buffer from the bottom up; the library hears of all of it at once.
+--- Returns what it returns.
+---@param buf integer
+---@param fn fun(): ...
+---@return ...
+function M.batch(buf, fn)
+  local r = reviewed[buf]
+  if not r or r.batch then
+    return fn()
+  end
+  r.batch = {}
+  local results = vim.F.pack_len(pcall(fn))
+  local changes = r.batch
+  r.batch = nil
+  if #changes > 0 then
+    local told = { action = 'batch', buf = buf, changes = changes, origin = r.origin }
+    local answer, why = review(told)
+    if answer then
+      r.own_edits = r.own_edits or (r.origin == 'person' and not r.restoring)
+      r.revision = answer.revision
+    else
+      log.fault('review', why)
+    end
+    M.plan(buf)
+  end
+  if not results[1] then
+    error(results[2], 0)
+  end
+  return select(2, vim.F.unpack_len(results))
+end
+
 --- The library's hunks of files changed from outside the main thread.
 ---@param paths string[]
 function M.changed(paths)
@@ -352,6 +366,20 @@ local function opened(buf)
   local path = not reviewed[buf] and native() and buffers.path(buf)
   if path then
     M.changed({ path })
+  end
+end
+
+--- A window was scrolled to the first or the last line: what was removed beyond is shown as well.
+local function scrolled()
+  for win, moved in pairs(vim.v.event) do
+    win = tonumber(win)
+    if win and vim.api.nvim_win_is_valid(win) and reviewed[vim.api.nvim_win_get_buf(win)] then
+      if moved.topline < 0 and vim.fn.line('w0', win) == 1 then
+        draw.show_top(vim.api.nvim_win_get_buf(win))
+      elseif moved.topline > 0 then
+        draw.show_bottom(win)
+      end
+    end
   end
 end
 
@@ -392,6 +420,13 @@ function M.watch()
       if path then
         log.guard('review', review, { action = 'written', path = path })
       end
+    end,
+  })
+  vim.api.nvim_create_autocmd('WinScrolled', {
+    group = vim.api.nvim_create_augroup('dcode', { clear = false }),
+    desc = 'dcode: show what was removed above the first and below the last line',
+    callback = function()
+      log.guard('review', scrolled)
     end,
   })
 end

@@ -1,5 +1,30 @@
---- Everything that waits for review, as a quickfix list.
+--- Everything that waits for review, as rows: for the quickfix list and for the float.
 local M = {}
+
+---@class dcode.ReviewFile
+---@field path string
+---@field buf? integer
+---@field hunks integer
+---@field added integer
+---@field removed integer
+---@field file? 'created'|'deleted'
+
+---@param hunk dcode.Hunk
+---@return string
+function M.gist(hunk)
+  local first
+  for _, line in ipairs(#hunk.added > 0 and hunk.added or hunk.removed) do
+    if not first and line:find('%S') then
+      first = vim.trim(line)
+    end
+  end
+  if first then
+    return first
+  elseif hunk.final_newline ~= nil then
+    return hunk.final_newline and 'final newline' or 'no final newline'
+  end
+  return '(blank lines)'
+end
 
 ---@param hunk dcode.Hunk
 ---@return string
@@ -9,11 +34,10 @@ local function words(hunk)
   elseif hunk.whole then
     return ('%s, not text'):format(hunk.file or 'changed')
   end
-  local first = hunk.added[1] or hunk.removed[1] or ''
   local kind = hunk.file == 'created' and 'new file '
     or hunk.file == 'deleted' and 'file deleted '
     or ''
-  return ('%s+%d -%d  %s'):format(kind, hunk.count, #hunk.removed, vim.trim(first))
+  return ('%s+%d -%d  %s'):format(kind, hunk.count, #hunk.removed, M.gist(hunk))
 end
 
 --- One row a hunk, in the order of paths and lines.
@@ -32,19 +56,43 @@ function M.rows(hunks)
   return rows
 end
 
---- Opens the list.
----@return boolean? ok, string? message
-function M.open()
+---@return dcode.Hunk[]
+function M.all()
   local native = require('dcode.session').state.native
-  local hunks = native and native.hunks({}) or {}
+  return native and native.hunks({}) or {}
+end
+
+---@param hunks dcode.Hunk[]
+local function fill(hunks)
+  vim.fn.setqflist({}, ' ', { title = 'dcode review', items = M.rows(hunks) })
+end
+
+--- Opens the quickfix list.
+---@return boolean? ok, string? message
+function M.quickfix()
+  local hunks = M.all()
   if #hunks == 0 then
     return nil, 'Nothing waits for review.'
   end
-  vim.fn.setqflist({}, ' ', { title = 'dcode review', items = M.rows(hunks) })
+  fill(hunks)
   vim.cmd('botright copen')
   local rows = vim.api.nvim_win_text_height(0, {}).all
   vim.api.nvim_win_set_height(0, math.min(math.max(rows, 3), 10))
   return true
+end
+
+--- Opens the float, with the quickfix list filled behind it; where a float has no room, the list
+--- itself.
+---@return boolean? ok, string? message
+function M.open()
+  local hunks = M.all()
+  if #hunks == 0 then
+    return nil, 'Nothing waits for review.'
+  elseif #vim.api.nvim_list_uis() == 0 or not require('dcode.review.browser').fits() then
+    return M.quickfix()
+  end
+  fill(hunks)
+  return require('dcode.review.browser').open()
 end
 
 return M

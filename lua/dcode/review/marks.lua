@@ -4,6 +4,7 @@
 --- colour and a sign; the words that changed stand out on both sides.
 local M = {}
 
+local chunks = require('dcode.review.chunks')
 local words = require('dcode.review.words')
 
 ---@class dcode.MarkSpec
@@ -11,10 +12,19 @@ local words = require('dcode.review.words')
 ---@field col integer
 ---@field opts vim.api.keyset.set_extmark
 
----@class dcode.MarkContext
+---@class dcode.MarkContext: dcode.ChunkContext
 ---@field line_count integer lines of the buffer
----@field tabstop integer
----@field width integer cells that a removed line is filled up to
+---@field emphasis 'word'|'char'|'simple'|'none'
+---@field bare boolean? signs only: a diff of the windows shows the rest
+
+---@class dcode.SeenHunk what the library says of a hunk that is drawn
+---@field id integer
+---@field start integer
+---@field count integer
+---@field gone integer removed lines altogether
+---@field at_end boolean
+---@field removed string[] the first of them
+---@field added string[] the lines now, where they pair with the removed ones
 
 --- Signs of other plugins keep their place: theirs are drawn before ours.
 local SIGN_PRIORITY = 5
@@ -24,76 +34,38 @@ local WORD_PRIORITY = 130
 --- Hunks beyond this many lines are not compared word by word.
 local MAX_PAIRS = 200
 
---- Printable cells of a piece of text that begins at `cell`: tabs become blanks, control characters
---- `^X`.
----@param text string
----@param cell integer
----@param tabstop integer
----@return string shown, integer next_cell
-local function shown(text, cell, tabstop)
-  local out = {}
-  for part, tab in text:gmatch('([^\t]*)(\t?)') do
-    if part ~= '' then
-      part = part:find('%c') and vim.fn.strtrans(part) or part
-      out[#out + 1] = part
-      cell = cell + vim.api.nvim_strwidth(part)
-    end
-    if tab ~= '' then
-      local fill = tabstop - cell % tabstop
-      out[#out + 1] = (' '):rep(fill)
-      cell = cell + fill
-    end
-  end
-  return table.concat(out), cell
-end
-
---- One removed line as chunks of a virtual line.
----@param line string
----@param ranges integer[][]? changed bytes
----@param ctx dcode.MarkContext
----@return { [1]: string, [2]: string|string[] }[]
-local function virtual_line(line, ranges, ctx)
-  local chunks, cell, at = {}, 0, 0
-  local function put(from, to, hl)
-    if to > from then
-      local text
-      text, cell = shown(line:sub(from + 1, to), cell, ctx.tabstop)
-      chunks[#chunks + 1] = { text, hl }
-    end
-  end
-  for _, range in ipairs(ranges or {}) do
-    put(at, range[1], 'DcodeDelete')
-    put(range[1], range[2], { 'DcodeDelete', 'DcodeWord' })
-    at = range[2]
-  end
-  put(at, #line, 'DcodeDelete')
-  if cell < ctx.width then
-    chunks[#chunks + 1] = { (' '):rep(ctx.width - cell), 'DcodeDelete' }
-  end
-  return chunks
-end
+--- Removed lines that are shown at most; one line says how many more there are.
+M.MAX_REMOVED = 200
 
 --- Changed bytes of each line, where old and new lines can be paired.
----@param hunk dcode.Hunk
+---@param hunk dcode.SeenHunk
+---@param emphasis string
 ---@return table<integer, integer[][]> removed, table<integer, integer[][]> added
-local function changed_words(hunk)
+local function changed_words(hunk, emphasis)
   local removed, added = {}, {}
-  if #hunk.removed ~= hunk.count or hunk.count > MAX_PAIRS then
+  local paired = #hunk.removed == hunk.count and #hunk.added == hunk.count
+  if not paired or hunk.count > MAX_PAIRS or emphasis == 'none' then
     return removed, added
   end
   for i = 1, hunk.count do
-    removed[i], added[i] = words.compare(hunk.removed[i], hunk.added[i])
+    removed[i], added[i] = words.compare(hunk.removed[i], hunk.added[i], emphasis)
   end
   return removed, added
 end
 
----@param hunk dcode.Hunk
+---@param hunk dcode.SeenHunk
+---@param changed table<integer, integer[][]>
 ---@param ctx dcode.MarkContext
+---@param syntax table<integer, dcode.Segment[]>?
 ---@return dcode.MarkSpec
-local function removed_lines(hunk, ranges, ctx)
+local function removed_lines(hunk, changed, ctx, syntax)
   local lines = {}
   for i, line in ipairs(hunk.removed) do
-    lines[i] = virtual_line(line, ranges[i], ctx)
+    vim.list_extend(lines, chunks.rows(line, changed[i], syntax and syntax[i], ctx))
+  end
+  if hunk.gone > #hunk.removed then
+    local rest = ('(%d more removed lines)'):format(hunk.gone - #hunk.removed)
+    vim.list_extend(lines, chunks.rows(rest, nil, { { 0, #rest, 'DcodeHint' } }, ctx))
   end
   local row = math.min(hunk.start, ctx.line_count) - 1
   return {
@@ -102,27 +74,32 @@ local function removed_lines(hunk, ranges, ctx)
     opts = {
       virt_lines = lines,
       virt_lines_above = not hunk.at_end,
+      virt_lines_leftcol = ctx.gutter ~= nil or nil,
     },
   }
 end
 
----@param hunk dcode.Hunk
+--- The sign of the lines that a hunk has now. Removed lines carry their own where a gutter is drawn
+--- for them; the line in their place then only keeps the column open.
+---@param hunk dcode.SeenHunk
+---@param ctx dcode.MarkContext
 ---@return string sign, string hl
-local function sign(hunk)
-  if hunk.count == 0 then
-    return '-', 'DcodeSignDelete'
-  elseif #hunk.removed == 0 then
+local function sign(hunk, ctx)
+  if hunk.count > 0 then
     return '+', 'DcodeSignAdd'
+  elseif ctx.gutter and not ctx.bare then
+    return '  ', 'SignColumn'
   end
-  return '~', 'DcodeSignChange'
+  return '-', 'DcodeSignDelete'
 end
 
 --- The extmarks of a hunk. The first one stands on the hunk's first line.
----@param hunk dcode.Hunk
+---@param hunk dcode.SeenHunk
 ---@param ctx dcode.MarkContext
----@return dcode.MarkSpec[]
-function M.for_hunk(hunk, ctx)
-  local text, sign_hl = sign(hunk)
+---@param syntax table<integer, dcode.Segment[]>? colours of the removed lines
+---@return dcode.MarkSpec[] specs, integer above virtual lines above the first line
+function M.for_hunk(hunk, ctx, syntax)
+  local text, sign_hl = sign(hunk, ctx)
   local row = math.max(math.min(hunk.start, ctx.line_count) - 1, 0)
   local first = {
     row = row,
@@ -134,10 +111,15 @@ function M.for_hunk(hunk, ctx)
     },
   }
   local specs = { first }
-  local old_words, new_words = changed_words(hunk)
   if hunk.count > 0 then
     -- The sign is the range's, so that a line typed inside a hunk gets it at once.
     first.opts.end_row = row + hunk.count - 1
+  end
+  if ctx.bare then
+    return specs, 0
+  end
+  local old_words, new_words = changed_words(hunk, ctx.emphasis)
+  if hunk.count > 0 then
     specs[#specs + 1] = {
       row = row,
       col = 0,
@@ -161,22 +143,13 @@ function M.for_hunk(hunk, ctx)
       }
     end
   end
+  local above = 0
   if #hunk.removed > 0 then
-    specs[#specs + 1] = removed_lines(hunk, old_words, ctx)
+    local spec = removed_lines(hunk, old_words, ctx, syntax)
+    specs[#specs + 1] = spec
+    above = hunk.at_end and 0 or #spec.opts.virt_lines
   end
-  return specs
-end
-
---- Removed lines that stand above the first line of the buffer, where nothing is shown until a
---- window is told to.
----@param hunks dcode.Hunk[]
----@return integer
-function M.lines_above_top(hunks)
-  local first = hunks[1]
-  if first and first.start == 1 and not first.at_end then
-    return #first.removed
-  end
-  return 0
+  return specs, above
 end
 
 return M

@@ -14,11 +14,18 @@ local function diff(old, new)
   return fn(old, new, { result_type = 'indices', algorithm = 'minimal' }) --[[@as integer[][] ]]
 end
 
---- Words, runs of blanks and single other characters.
+--- Words, runs of blanks and single other characters; or single characters.
 ---@param line string
+---@param emphasis? string
 ---@return string[]
-local function tokens(line)
+local function tokens(line, emphasis)
   local list, at = {}, 1
+  if emphasis == 'char' then
+    for char in line:gmatch('[%z\1-\127\192-\255][\128-\191]*') do
+      list[#list + 1] = char
+    end
+    return list
+  end
   while at <= #line do
     local last = select(2, line:find('^[%w_\128-\255]+', at))
       or select(2, line:find('^%s+', at))
@@ -50,16 +57,34 @@ local function add(ranges, from, to)
   end
 end
 
+--- One range from the first to the last.
+---@param ranges integer[][]
+---@return integer[][]
+local function whole(ranges)
+  return #ranges > 1 and { { ranges[1][1], ranges[#ranges][2] } } or ranges
+end
+
+--- How words are to stand out: as 'diffopt' says, where the person has set it; else by words.
+---@return 'word'|'char'|'simple'|'none'
+function M.emphasis()
+  local wanted = vim.o.diffopt:match('inline:(%l+)')
+  if not wanted or not vim.api.nvim_get_option_info2('diffopt', {}).was_set then
+    return 'word'
+  end
+  return wanted
+end
+
 --- The changed byte ranges (0-based, end exclusive) of both lines; nil when they have too little in
 --- common.
 ---@param old string
 ---@param new string
+---@param emphasis? 'word'|'char'|'simple' `simple`: from the first change to the last
 ---@return integer[][]? old_ranges, integer[][]? new_ranges
-function M.compare(old, new)
+function M.compare(old, new, emphasis)
   if #old > MAX_BYTES or #new > MAX_BYTES then
     return nil
   end
-  local a, b = tokens(old), tokens(new)
+  local a, b = tokens(old, emphasis), tokens(new, emphasis)
   if #a == 0 or #b == 0 then
     return nil
   end
@@ -79,6 +104,9 @@ function M.compare(old, new)
   end
   if changed > (1 - MIN_SHARED) * (#old + #new) then
     return nil
+  end
+  if emphasis == 'simple' then
+    return whole(a_ranges), whole(b_ranges)
   end
   return a_ranges, b_ranges
 end

@@ -3,6 +3,7 @@ local M = {}
 
 local text = require('dcode.ui.text')
 local render = require('dcode.ui.chat_render')
+local beside = require('dcode.ui.approval_more')
 
 --- The keys of the answers. Numbers and letters stay the same when an answer is not on offer.
 M.ANSWERS = {
@@ -11,7 +12,13 @@ M.ANSWERS = {
   { number = '3', letter = 'a', choice = 'always', words = 'always' },
   { number = '4', letter = 'd', choice = 'deny', words = 'deny' },
   { number = '5', letter = 'w', choice = 'deny', words = 'deny and say why', say = true },
+  { number = '6', letter = 'O', choice = 'once_all', words = 'all %d once' },
+  { number = '7', letter = 'D', choice = 'deny_all', words = 'deny all %d' },
+  { number = '8', letter = 'c', choice = 'once', words = 'edit', edit = true },
 }
+
+--- Other words where the validator stands against the call.
+local OVERRIDE = { once = 'override once', deny = 'cancel' }
 
 local CLASS = {
   read = 'only reads',
@@ -39,7 +46,10 @@ local PREVIEW = 10
 local View = {}
 View.__index = View
 
-View.keys = { '1', '2', '3', '4', '5', 'o', 's', 'a', 'd', 'w', 'v', 'e', 'b' }
+View.keys = { 'v', 'e', 'b' }
+for _, answer in ipairs(M.ANSWERS) do
+  vim.list_extend(View.keys, { answer.number, answer.letter })
+end
 
 ---@param request table
 ---@param reply fun(reply: table)
@@ -64,9 +74,20 @@ end
 --- The answers on offer.
 ---@return table[]
 function View:offered()
+  local r = self.request
   return vim.tbl_filter(function(answer)
-    return vim.tbl_contains(self.request.choices or {}, answer.choice)
+    return vim.tbl_contains(r.choices or {}, answer.choice) and (not answer.edit or r.args ~= nil)
   end, M.ANSWERS)
+end
+
+--- An answer as it is called here.
+---@param answer table
+---@return string
+function View:called(answer)
+  if beside.blocked(self.request) and not (answer.say or answer.edit) then
+    return OVERRIDE[answer.choice] or answer.words
+  end
+  return (answer.words:gsub('%%d', #(self.request.more or {}) + 1))
 end
 
 ---@param out dcode.Drawn
@@ -153,13 +174,13 @@ end
 function View:put_keys(out, cells)
   local words = {}
   for _, answer in ipairs(self:offered()) do
-    words[#words + 1] = ('[%s] %s'):format(answer.number, answer.words)
+    words[#words + 1] = ('[%s] %s'):format(answer.number, self:called(answer))
   end
   if #(self.request.unsaved or {}) > 0 then
     words[#words + 1] = self.save and 'b do not save' or 'b save first'
   end
   words[#words + 1] = self.explained and 'e less' or 'e explain'
-  if self.long then
+  if self.long or #(self.request.more or {}) > 0 then
     words[#words + 1] = self.whole and 'v less' or 'v view'
   end
   words[#words + 1] = 'q later'
@@ -187,6 +208,10 @@ function View:render(width)
   for _, line in ipairs(text.wrap(r.reason or '', cells)) do
     put(out, line, 'DcodeAsk')
   end
+  local function add(line, hl)
+    put(out, line, hl)
+  end
+  beside.put_opinions(add, r, cells)
   if self.explained then
     for _, line in ipairs(text.wrap(r.rule or '', cells)) do
       put(out, line, 'DcodeHint')
@@ -198,6 +223,7 @@ function View:render(width)
     end
   end
   self:put_unsaved(out, cells)
+  beside.put_waiting(add, r, cells, self.whole)
   put(out, '')
   self:put_keys(out, cells)
   return out
@@ -240,6 +266,10 @@ function View:key(key, modal)
     if key == answer.number or key == answer.letter then
       if answer.say then
         self:say(modal)
+      elseif answer.edit then
+        require('dcode.ui.edit_call').open(self.request, modal, function(args)
+          self.reply({ kind = 'approval', decision = 'once', args = args })
+        end)
       else
         local save = self.save and answer.choice ~= 'deny' or nil
         self.reply({ kind = 'approval', decision = answer.choice, save = save })

@@ -219,7 +219,7 @@ end
 function M.refresh_state()
   local w = M.window()
   local words = require('dcode.status').words()
-  tick(w ~= nil and words.since ~= nil)
+  tick(w ~= nil and (words.since or words.till) ~= nil)
   if not w then
     return
   end

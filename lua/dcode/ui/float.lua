@@ -9,7 +9,7 @@ local ns = vim.api.nvim_create_namespace('dcode-float')
 ---@field title string
 ---@field footer? string at the right of the lower edge
 ---@field enter? boolean take the cursor
----@field place? 'corner'|'center'
+---@field place? 'corner'|'center'|{ row: integer, col: integer, height: integer }
 ---@field width integer wanted cells inside
 ---@field max_height? integer
 ---@field filetype string
@@ -56,7 +56,7 @@ end
 
 --- Cells inside a float that wants `wanted`.
 ---@param wanted integer
----@param place? 'corner'|'center'
+---@param place? 'corner'|'center'|table
 ---@return integer
 function M.width(wanted, place)
   local room = place == 'corner' and area().width or vim.o.columns
@@ -75,7 +75,10 @@ local function config(opts, height)
   local room = vim.o.lines - vim.o.cmdheight - frame - 1
   height = math.max(math.min(height, opts.max_height or room, room), 1)
   local out = { relative = 'editor', width = width, height = height, border = edge, zindex = 60 }
-  if opts.place == 'center' then
+  if type(opts.place) == 'table' then
+    out.row, out.col = opts.place.row, opts.place.col
+    out.height = math.max(math.min(opts.place.height, room), 1)
+  elseif opts.place == 'center' then
     out.row = math.max(math.floor((vim.o.lines - height - frame) / 2) - 1, 0)
     out.col = math.max(math.floor((vim.o.columns - width - frame) / 2), 0)
   else

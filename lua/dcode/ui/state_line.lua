@@ -92,6 +92,9 @@ function M.state(w, cells, signs, now)
   if w.queued > 0 then
     right[#right + 1] = w.queued .. ' queued'
   end
+  if (w.background or 0) > 0 then
+    right[#right + 1] = w.background .. ' in background'
+  end
   if w.hunks > 0 then
     right[#right + 1] = text.count(w.hunks, 'hunk') .. (w.hunks == 1 and ' waits' or ' wait')
   end

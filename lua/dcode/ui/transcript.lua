@@ -200,6 +200,21 @@ function M.notice(notice)
   })
 end
 
+--- What another model said of calls, one line each.
+---@param ev { by: string, model: string, words: table[], elapsed_ms: integer }
+function M.judged(ev)
+  local text = require('dcode.ui.text')
+  local opinion = require('dcode.ui.approval_more').opinion
+  for _, w in ipairs(ev.words or {}) do
+    local words = opinion({ by = ev.by, model = ev.model, word = w.word, reason = w.reason or '' })
+    local call = text.cut(text.line(w.tool .. ' ' .. w.title), 60)
+    M.notice({
+      level = w.word == 'approve' and 'info' or 'warn',
+      message = ('%s, %s: %s'):format(words, text.duration(ev.elapsed_ms), call),
+    })
+  end
+end
+
 --- Opens or closes the body of an item.
 ---@param index integer
 function M.toggle(index)

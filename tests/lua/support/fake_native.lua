@@ -46,7 +46,7 @@ function M.new()
     if op.type == 'prompt' then
       turn = turn + 1
       value = turn
-    elseif op.type == 'call' or op.type == 'explain' then
+    elseif vim.tbl_contains({ 'call', 'explain', 'permissions', 'blame' }, op.type) then
       ticket = ticket + 1
       value = ticket
     end
@@ -74,6 +74,18 @@ function M.new()
   end
 
   function fake.hunks()
+    return {}
+  end
+
+  function fake.spans()
+    return {}
+  end
+
+  function fake.seen()
+    return {}
+  end
+
+  function fake.review_files()
     return {}
   end
 
@@ -128,9 +140,8 @@ function M.stub_review()
         done[#done + 1] = { verb, 'cursor' }
         return 1
       end,
-      next = noop,
-      prev = noop,
     })
+    stub('dcode.review.navigate', { next = noop, prev = noop })
   end
   return done
 end

@@ -119,6 +119,25 @@ function M.new()
     return { hunks = #shown, revision = vim.inspect(shown) }
   end
 
+  --- One by one, each in the numbers of its own time; only the last answer counts.
+  function on.batch(o)
+    local file, moved, changes = files[o.buf], 0, {}
+    for i = #o.changes - 2, 1, -3 do
+      local first, last, new_last = unpack(o.changes, i, i + 2)
+      local at = first + moved
+      local new = vim.api.nvim_buf_get_lines(o.buf, at, at + new_last - first, false)
+      moved = moved + new_last - last
+      table.insert(changes, 1, { first, last, new })
+    end
+    for _, change in ipairs(changes) do
+      if o.origin == 'person' then
+        follow(file, unpack(change))
+      end
+      file.text = spliced(file.text, unpack(change))
+    end
+    return { hunks = #hunks(file), revision = vim.inspect(file.text) }
+  end
+
   function on.resync(o)
     files[o.buf].text = vim.api.nvim_buf_get_lines(o.buf, 0, -1, false)
     files[o.buf].base = files[o.buf].text
@@ -218,6 +237,56 @@ function M.new()
     for _, buf in ipairs(vim.tbl_keys(files)) do
       if (not o.buf or o.buf == buf) and (not o.path or o.path == files[buf].path) then
         vim.list_extend(out, hunks(files[buf]))
+      end
+    end
+    return out
+  end
+
+  function native.spans(o)
+    local out = {}
+    for _, hunk in ipairs(native.hunks(o)) do
+      local flags = hunk.at_end and 1 or 0
+      vim.list_extend(out, { hunk.id, hunk.start, hunk.count, #hunk.removed, flags })
+    end
+    return out
+  end
+
+  function native.review_files()
+    local out = {}
+    for buf, file in pairs(files) do
+      local list = native.hunks({ buf = buf })
+      local row = { path = file.path, buf = buf, hunks = #list, added = 0, removed = 0 }
+      for _, hunk in ipairs(list) do
+        row.added, row.removed = row.added + hunk.count, row.removed + #hunk.removed
+      end
+      if #list > 0 then
+        out[#out + 1] = row
+      end
+    end
+    table.sort(out, function(a, b)
+      return a.path < b.path
+    end)
+    return out
+  end
+
+  function native.base(o)
+    for _, file in pairs(files) do
+      if file.path == o.path then
+        return file.base
+      end
+    end
+    return nil, 'Nothing waits for review in this file.'
+  end
+
+  function native.seen(o)
+    local out = {}
+    for _, hunk in ipairs(native.hunks({ buf = o.buf })) do
+      local last = hunk.start + math.max(hunk.count, 1) - 1
+      if hunk.start <= o.last and o.first <= last then
+        hunk.gone = #hunk.removed
+        hunk.added = hunk.gone == hunk.count and hunk.added or {}
+        hunk.at_end = hunk.at_end or false
+        out[#out + 1] = hunk
       end
     end
     return out

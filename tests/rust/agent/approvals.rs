@@ -1,5 +1,6 @@
 //! Who may do what: the person's answers, the modes, nobody there.
 
+use dcode::protocol::grant::{Grant, GrantKind};
 use dcode::protocol::op::Op;
 use dcode::protocol::request::Approval;
 
@@ -21,7 +22,7 @@ fn asked(stage: &Stage) -> Vec<Approval> {
         Event::Request {
             request: Request::Approval(approval),
             ..
-        } => Some(approval.clone()),
+        } => Some((**approval).clone()),
         _ => None,
     });
     asked.collect()
@@ -265,4 +266,79 @@ fn a_question_is_answered_by_the_person_in_every_mode() {
         done.outcome == Outcome::Ok && done.text.contains("gave no answer"),
         "{done:?}"
     );
+}
+
+/// What the person has said beforehand, after `revoke` was taken back.
+fn permissions(stage: &mut Stage, revoke: Option<Grant>) -> (Vec<Grant>, Option<String>) {
+    let ticket = stage.agent.next_ticket();
+    stage.submit(Op::Permissions { ticket, revoke });
+    let listed = stage.until(|event| matches!(event, Event::Permissions { ticket: t, .. } if *t == ticket));
+    let Event::Permissions { grants, problem, .. } = listed else {
+        unreachable!()
+    };
+    (grants, problem)
+}
+
+#[test]
+fn what_was_allowed_is_listed_with_its_place_and_taken_back_at_once() {
+    let backdrop = Backdrop::new();
+    let file = backdrop.home.join(".deepseek/config.toml");
+    stage::write(
+        &file,
+        "# mine\n[permissions.bash]\ndeny = [\"git push *\"] # never\n",
+    );
+    let outside = backdrop.home.join("out [1].txt");
+    let mut stage = backdrop.start();
+    stage.on_approval(choice(Choice::Always));
+    run(&mut stage, touch("one"));
+    let write = || call("write_file", json!({"path": outside, "content": "x\n"}));
+    run(&mut stage, write());
+    stage.on_approval(choice(Choice::Session));
+    run(&mut stage, call("bash", json!({"command": "mkdir m"})));
+
+    let (grants, problem) = permissions(&mut stage, None);
+    assert_eq!(problem, None);
+    let find = |text: &str, kind: GrantKind| {
+        let found = grants
+            .iter()
+            .find(|grant| grant.text.contains(text) && grant.kind == kind);
+        found.unwrap_or_else(|| panic!("{text}: {grants:?}")).clone()
+    };
+    let denied = find("git push *", GrantKind::Command);
+    assert_eq!(
+        (denied.mode.as_str(), denied.line, denied.revocable),
+        ("deny", Some(3), false)
+    );
+    let touched = find("touch", GrantKind::Command);
+    assert_eq!((touched.file.as_ref(), touched.revocable), (Some(&file), true));
+    let line = std::fs::read_to_string(&file).unwrap();
+    let line = line.lines().nth(touched.line.unwrap() - 1).unwrap().to_owned();
+    assert!(line.contains("touch"), "{line}");
+    let made = find("mkdir", GrantKind::Session);
+    let written = find("out ", GrantKind::Rule);
+
+    // Taken back, each is asked again.
+    stage.on_approval(choice(Choice::Deny));
+    for (grant, again) in [
+        (touched.clone(), touch("two")),
+        (written, write()),
+        (made, call("bash", json!({"command": "mkdir n"}))),
+    ] {
+        let before = stage.approvals();
+        let (rest, problem) = permissions(&mut stage, Some(grant.clone()));
+        assert_eq!(problem, None, "{grant:?}");
+        assert!(!rest.contains(&grant), "{rest:?}");
+        assert_eq!(run(&mut stage, again).outcome, Outcome::Denied, "{grant:?}");
+        assert_eq!(stage.approvals(), before + 1, "{grant:?}");
+    }
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        text.starts_with("# mine\n[permissions.bash]\ndeny = [\"git push *\"] # never\n"),
+        "{text}"
+    );
+    // What is gone, and what is not taken back here, is said.
+    let (_, problem) = permissions(&mut stage, Some(touched));
+    assert!(problem.unwrap().contains("not in it any more"));
+    let (_, problem) = permissions(&mut stage, Some(denied));
+    assert!(problem.unwrap().contains("change it there"));
 }

@@ -44,7 +44,10 @@ fn each_failure_of_a_provider_is_a_sentence_and_what_to_do() {
                 "maximum context length is 8192 tokens, however you requested 9000 tokens",
             ),
         ),
-        failure(Stage::new(), Some(Say::new().text("half").cut())),
+        failure(
+            Backdrop::new().with(&json!({"retries": 0})).start(),
+            Some(Say::new().text("half").cut()),
+        ),
         failure(Stage::new(), Some(Say::new().text("half").finish("length"))),
         failure(
             Stage::new(),
@@ -52,8 +55,8 @@ fn each_failure_of_a_provider_is_a_sentence_and_what_to_do() {
         ),
     ];
     insta::assert_snapshot!(sentences.join("\n"), @r#"
-    There is no key for far: DCODE_TEST_NO_SUCH_KEY is not set. Set DCODE_TEST_NO_SUCH_KEY and start Neovim anew, or type :Dcode model PROVIDER:MODEL, for example :Dcode model ollama:qwen3-coder.
-    There is no provider named "nowhere". Known are deepseek, llamacpp, mock, ollama, openai, openrouter, vllm; others go into providers.
+    There is no key for far: DCODE_TEST_NO_SUCH_KEY is not set. Set DCODE_TEST_NO_SUCH_KEY and start Neovim anew, or choose another model with :Dcode model, for example :Dcode model ollama:qwen3-coder.
+    There is no provider named "nowhere". Known are anthropic, deepseek, llamacpp, mock, ollama, openai, openrouter, vllm; others go into providers.
     mock wants a key (HTTP 401). Name the variable that holds it in providers.mock.api_key_env.
     mock has no model named "m". Load it in the server first, or choose another with :Dcode model PROVIDER:MODEL.
     The conversation is longer than m can read. Start a new session, or choose a model with a larger window with :Dcode model PROVIDER:MODEL.
@@ -65,7 +68,7 @@ fn each_failure_of_a_provider_is_a_sentence_and_what_to_do() {
 
 #[test]
 fn a_reply_that_breaks_off_keeps_its_words_and_loses_its_calls() {
-    let mut stage = Stage::new();
+    let mut stage = Backdrop::new().with(&json!({"retries": 0})).start();
     let cut = Say::new()
         .text("half")
         .tool_call("c", "write_file", &json!({"path": "a", "content": "x"}))
@@ -111,7 +114,8 @@ fn a_tool_that_is_not_offered_is_answered_with_the_list() {
     ];
     stage.turn("work", [calls(&step), Say::say("done")]);
     let done = stage.done();
-    let list = "is not a valid tool, try one of [read_file, ls, todo_write, question]. Nothing was run.";
+    let list = "is not a valid tool, try one of [read_file, ls, git_diff, git_show, git_blame, git_log, \
+                todo_write, question]. Nothing was run.";
     assert_eq!(done[0].text, format!("write_file {list}"));
     assert_eq!(
         (done[1].outcome, done[1].text.clone()),
@@ -121,7 +125,16 @@ fn a_tool_that_is_not_offered_is_answered_with_the_list() {
     assert_eq!(stage.disk("a").unwrap(), "1\n");
     assert_eq!(
         stage.backdrop.model.requests()[0].tools(),
-        ["read_file", "ls", "todo_write", "question"]
+        [
+            "read_file",
+            "ls",
+            "git_diff",
+            "git_show",
+            "git_blame",
+            "git_log",
+            "todo_write",
+            "question"
+        ]
     );
 }
 

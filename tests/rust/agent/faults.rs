@@ -14,6 +14,7 @@ use dcode::protocol::ids::{CallId, StepIx, TurnId};
 use dcode::protocol::message::ToolCall;
 use dcode::protocol::op::Op;
 use dcode::protocol::tool::ToolClass;
+use dcode::tools::batch::Batch;
 use dcode::tools::dispatch::Place;
 use dcode::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 use schemars::JsonSchema;
@@ -102,7 +103,7 @@ async fn a_tool_that_panics_fails_alone() {
     };
     for (number, at) in ["title", "access", "run"].into_iter().enumerate() {
         let scope = core.scope(CancellationToken::new());
-        let finished = step::run_call(&core, &call(at, number), place, scope).await;
+        let finished = step::run_call(&core, &call(at, number), place, scope, &Batch::default()).await;
         assert_eq!(finished.outcome, Outcome::Failed, "{at}");
         assert!(
             finished.text.contains("a fault of its own"),
@@ -111,7 +112,7 @@ async fn a_tool_that_panics_fails_alone() {
         );
     }
     let scope = core.scope(CancellationToken::new());
-    let finished = step::run_call(&core, &call("nowhere", 4), place, scope).await;
+    let finished = step::run_call(&core, &call("nowhere", 4), place, scope, &Batch::default()).await;
     assert_eq!(finished.outcome, Outcome::Ok);
     let (events, _) = core.events.drain(usize::MAX);
     let kinds: Vec<_> = events
@@ -140,7 +141,14 @@ async fn a_tool_that_does_not_listen_is_left_behind() {
         name: "mine".into(),
         arguments: r#"{"at":"deaf"}"#.into(),
     };
-    let finished = step::run_call(&core, &call, place, core.scope(CancellationToken::new())).await;
+    let finished = step::run_call(
+        &core,
+        &call,
+        place,
+        core.scope(CancellationToken::new()),
+        &Batch::default(),
+    )
+    .await;
     assert_eq!(finished.text, "Stopped: it took longer than 1 ms (timeout_ms).");
 }
 

@@ -56,6 +56,7 @@ fn a_run_is_recorded_whole_and_in_order() {
                         Block::ToolCall(call) => format!("call {} {}", call.id, call.name),
                         Block::ToolResult(result) => format!("result {} {}", result.id, result.is_error),
                         Block::Media { .. } => "media".into(),
+                        Block::Sealed { .. } => "sealed".into(),
                     })
                     .collect();
                 let role = match message.role {

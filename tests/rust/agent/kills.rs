@@ -159,8 +159,24 @@ fn draw(seed: &mut u64, limit: usize) -> usize {
     usize::try_from(*seed >> 33).unwrap() % limit
 }
 
+/// Waits until the last thread of the killed process is gone, and its locks with it.
+fn unlocked(folder: &Path) {
+    let sessions = std::fs::read_dir(folder.join("state/sessions"));
+    for session in sessions.into_iter().flatten().flatten() {
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while dcode::journal::is_locked(&session.path().join("journal.jsonl")) {
+            assert!(
+                std::time::Instant::now() < deadline,
+                "the lock outlives the process"
+            );
+            std::thread::park_timeout(std::time::Duration::from_millis(2));
+        }
+    }
+}
+
 /// All that must hold after a kill.
 fn check(folder: &Path, told: &str) {
+    unlocked(folder);
     let mut stage = Backdrop::at(folder).with(&json!({"mode": "yolo"})).start();
     let at = |name: &str| std::fs::read_to_string(folder.join("project").join(name)).ok();
     let mut changed: Vec<PathBuf> = Vec::new();

@@ -2,12 +2,15 @@
 
 use dcode::protocol::change::{BufferEdits, BufferText, EditBatch, LineEdit, Origin};
 use dcode::protocol::event::{
-    Conflict, FileFate, Level, Notice, RequestEnd, TimelineFile, TimelineStep, Usage,
+    BackgroundCommand, Conflict, FileFate, Judgement, Level, Notice, RequestEnd, TimelineFile, TimelineStep,
+    Usage,
 };
+use dcode::protocol::grant::{Grant, GrantKind};
 use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
 use dcode::protocol::op::{HunkOutcome, OnConflict, Op, PromptContext, Restore, Selection, Undo};
 use dcode::protocol::request::{
-    Approval, CommandVerdict, Diagnostic, NotSaved, Question, QuestionOption, UnsavedBuffer,
+    Approval, CommandVerdict, Diagnostic, NotSaved, Office, Opinion, OpinionWord, Question, QuestionOption,
+    UnsavedBuffer, Waiting,
 };
 use dcode::protocol::tool::CallResult;
 use serde::Serialize;
@@ -58,6 +61,22 @@ fn names(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 
+fn going_back() -> Vec<Op> {
+    vec![
+        Op::undo(Some(2)),
+        Op::undo(None),
+        Op::Undo(Undo {
+            steps: None,
+            from: Some(StepIx(4)),
+            what: Restore::Both,
+            conflicts: OnConflict::Mark,
+        }),
+        Op::Timeline,
+        Op::StepDiff { step: StepIx(4) },
+        Op::Resume { session: None },
+    ]
+}
+
 #[test]
 fn ops() {
     let kinds = variants!(Op {
@@ -66,6 +85,9 @@ fn ops() {
         Call,
         CancelCall,
         Explain,
+        Permissions,
+        LookAtGit,
+        Blame,
         Reply,
         Undo,
         Timeline,
@@ -121,21 +143,21 @@ fn ops() {
             tool: "ls".into(),
             args,
         },
+        Op::Permissions { ticket, revoke: None },
+        Op::Permissions {
+            ticket,
+            revoke: Some(grant()),
+        },
+        Op::LookAtGit { ticket },
+        Op::Blame {
+            ticket,
+            path: path.into(),
+            text: Some("x\n".into()),
+        },
         Op::Reply {
             request: RequestId(1),
             reply: choice(Choice::Once),
         },
-        Op::undo(Some(2)),
-        Op::undo(None),
-        Op::Undo(Undo {
-            steps: None,
-            from: Some(StepIx(4)),
-            what: Restore::Both,
-            conflicts: OnConflict::Mark,
-        }),
-        Op::Timeline,
-        Op::StepDiff { step: StepIx(4) },
-        Op::Resume { session: None },
         Op::Redo,
         Op::Reviewed {
             path: path.into(),
@@ -155,6 +177,9 @@ fn ops() {
         Op::NewSession,
         Op::Shutdown,
     ];
+    let at = ops.iter().position(|op| *op == Op::Redo).unwrap();
+    let mut ops = ops.to_vec();
+    ops.splice(at..at, going_back());
     survive(&ops, "type", &names(&kinds));
 }
 
@@ -234,6 +259,18 @@ fn replies() {
     survive(&replies, "kind", &names(&kinds));
 }
 
+fn grant() -> Grant {
+    Grant {
+        kind: GrantKind::Command,
+        mode: "allow".into(),
+        text: "git push *".into(),
+        source: "s".into(),
+        file: Some("/c".into()),
+        line: Some(3),
+        revocable: true,
+    }
+}
+
 fn requests() -> [Request; 7] {
     let command = CommandVerdict {
         text: "ls".into(),
@@ -264,7 +301,7 @@ fn requests() -> [Request; 7] {
         multiple: true,
     };
     [
-        Request::Approval(Approval {
+        Request::Approval(Box::new(Approval {
             tool: "bash".into(),
             title: "ls".into(),
             reason: "r".into(),
@@ -275,7 +312,21 @@ fn requests() -> [Request; 7] {
             choices: vec![Choice::Once, Choice::Session, Choice::Always, Choice::Deny],
             pattern: Some("ls *".into()),
             unsaved: vec!["/b".into()],
-        }),
+            opinions: vec![Opinion {
+                by: Office::Validator,
+                model: "a:b".into(),
+                word: OpinionWord::Block,
+                reason: "r".into(),
+            }],
+            more: vec![Waiting {
+                tool: "ls".into(),
+                title: "t".into(),
+                reason: "r".into(),
+                commands: None,
+                diff: None,
+            }],
+            args: Some(json!({"command": "ls"})),
+        })),
         Request::Question {
             questions: vec![question],
         },
@@ -337,6 +388,13 @@ fn of_calls() -> Vec<Event> {
             turn,
             text: "b".into(),
         },
+        Event::Waiting {
+            turn,
+            ms: 1500,
+            number: 1,
+            of: 3,
+            why: "w".into(),
+        },
         Event::ToolStarted {
             call: call.clone(),
             step: StepIx(1),
@@ -367,6 +425,12 @@ fn of_requests() -> Vec<Event> {
         },
         Event::TodoUpdated {
             items: vec![json!({"subject": "s"})],
+        },
+        Event::BackgroundChanged {
+            commands: vec![BackgroundCommand {
+                handle: "job-1".into(),
+                command: "make watch".into(),
+            }],
         },
     ]);
     events.extend(requests().map(|request| Event::Request {
@@ -405,11 +469,36 @@ fn of_the_rest() -> Vec<Event> {
         }),
         Event::ModeChanged { mode: "yolo".into() },
         Event::ModelChanged { model: "a:b".into() },
+        Event::Judging {
+            by: Office::Auto,
+            model: "a:b".into(),
+            calls: 2,
+        },
+        Event::Judged {
+            by: Office::Auto,
+            model: "a:b".into(),
+            words: vec![Judgement {
+                tool: "bash".into(),
+                title: "ls".into(),
+                word: OpinionWord::None,
+                reason: "r".into(),
+            }],
+            elapsed_ms: 3,
+        },
         Event::Notice(notice),
         Event::CallFinished { ticket, result },
         Event::Explained {
             ticket,
             explanation: json!({"decision": "ask"}),
+        },
+        Event::Permissions {
+            ticket,
+            grants: vec![grant()],
+            problem: Some("p".into()),
+        },
+        Event::GitAnswered {
+            ticket,
+            answer: json!({"branch": "main"}),
         },
         Event::Restored {
             ok: true,
@@ -464,20 +553,26 @@ fn events() {
         TurnFinished,
         TextDelta,
         ReasoningDelta,
+        Waiting,
         ToolStarted,
         ToolProgress,
         ToolFinished,
         FilesChanged,
         TodoUpdated,
+        BackgroundChanged,
         Request,
         RequestClosed,
         HunksChanged,
         Usage,
         ModeChanged,
         ModelChanged,
+        Judging,
+        Judged,
         Notice,
         CallFinished,
         Explained,
+        Permissions,
+        GitAnswered,
         Restored,
         Timeline,
         StepDiff,

@@ -176,11 +176,17 @@ impl Backdrop {
 
     /// Starts the agent.
     pub fn start(self) -> Stage {
+        let (stage, notices) = self.start_with_notices();
+        assert_eq!(notices, [], "the configuration is sound");
+        stage
+    }
+
+    /// The same with what the front end is told at once.
+    pub fn start_with_notices(self) -> (Stage, Vec<Notice>) {
         let bell = Arc::new(Bell::default());
         let events = Arc::new(EventQueue::new(Box::new(Wake(Arc::clone(&bell)))));
         let (agent, started) = runtime::spawn(self.start_info(), events).unwrap();
-        assert_eq!(started.notices, [], "the configuration is sound");
-        Stage {
+        let stage = Stage {
             backdrop: self,
             agent,
             bell,
@@ -189,7 +195,8 @@ impl Backdrop {
             held: VecDeque::new(),
             events: Vec::new(),
             faulty: false,
-        }
+        };
+        (stage, started.notices)
     }
 }
 

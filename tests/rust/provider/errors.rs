@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dcode::provider::{Dial, OpenAi, Timeouts};
+use dcode::provider::{Dial, HttpModel, Timeouts};
 use tokio::io::AsyncWriteExt as _;
 
 use super::server::{Answer, Ending, KEY, Server, TEAM};
@@ -149,7 +149,7 @@ async fn no_server_and_no_tls() {
     };
     let mut lines = Vec::new();
     for dial in [tls, nobody, nameless] {
-        let line = shown(&failure(&OpenAi::new(dial).unwrap()).await);
+        let line = shown(&failure(&HttpModel::new(dial).unwrap()).await);
         lines.push(line.replace(&free.to_string(), "HOST"));
     }
     insta::assert_snapshot!(lines.join("\n"), @"
@@ -174,7 +174,7 @@ async fn silence_before_and_within_a_reply() {
             }),
             ..server.dial()
         };
-        lines.push(shown(&failure(&OpenAi::new(dial).unwrap()).await));
+        lines.push(shown(&failure(&HttpModel::new(dial).unwrap()).await));
         server.body().await;
         assert!(
             matches!(server.seen().await, super::server::Seen::Left),
@@ -193,7 +193,7 @@ async fn a_bad_address_is_named_before_anything_is_sent() {
     let bad = |change: &dyn Fn(&mut Dial)| {
         let mut dial = server.dial();
         change(&mut dial);
-        shown(&OpenAi::new(dial).err().expect("it opened"))
+        shown(&HttpModel::new(dial).err().expect("it opened"))
     };
     let lines = [
         bad(&|dial| dial.base_url = "api.acme.test/v1".into()),

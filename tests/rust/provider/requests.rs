@@ -3,7 +3,7 @@
 use dcode::protocol::ids::CallId;
 use dcode::protocol::message::{Block, Message, Role, ToolCall, ToolResult};
 use dcode::protocol::tool::ToolSpec;
-use dcode::provider::{ChatRequest, Dial, OpenAi, Provider as _};
+use dcode::provider::{ChatRequest, Dial, HttpModel, Provider as _};
 use futures_util::StreamExt as _;
 use serde_json::json;
 
@@ -48,7 +48,7 @@ fn step(number: usize, arguments: &str) -> [Message; 2] {
     ]
 }
 
-async fn sent(server: &mut Server, client: &OpenAi, messages: &[Message]) -> Vec<u8> {
+async fn sent(server: &mut Server, client: &HttpModel, messages: &[Message]) -> Vec<u8> {
     let request = ChatRequest {
         system: "You are a test.".into(),
         messages: messages.to_vec(),
@@ -63,7 +63,7 @@ async fn sent(server: &mut Server, client: &OpenAi, messages: &[Message]) -> Vec
 async fn successive_requests_share_every_byte_up_to_the_new_messages() {
     for replay_reasoning in [false, true] {
         let mut server = Server::start(vec![Answer::says("ok")]).await;
-        let client = OpenAi::new(Dial {
+        let client = HttpModel::new(Dial {
             replay_reasoning,
             ..server.dial()
         })
@@ -122,7 +122,7 @@ async fn the_head_of_a_request() {
         assert!(head.contains(&format!("{line}\r\n")), "{line} is not in {head}");
     }
 
-    let client = OpenAi::new(Dial {
+    let client = HttpModel::new(Dial {
         key: None,
         ..server.dial()
     })

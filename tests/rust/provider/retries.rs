@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use dcode::provider::{Dial, OpenAi, Provider as _, ProviderErrorKind, RetryPolicy, StreamEvent};
+use dcode::provider::{Dial, HttpModel, Provider as _, ProviderErrorKind, RetryPolicy, StreamEvent};
+use futures_util::StreamExt as _;
 
 use super::server::{Answer, Ending, Seen, Server};
 use super::{ask, request};
 
-fn patient(server: &Server) -> OpenAi {
-    OpenAi::new(Dial {
+fn patient(server: &Server) -> HttpModel {
+    HttpModel::new(Dial {
         retry: RetryPolicy {
             retries: 3,
             base: Duration::from_millis(1),
@@ -88,7 +89,8 @@ async fn the_server_says_how_long_to_wait() {
 #[tokio::test]
 async fn dropping_the_stream_ends_the_request() {
     let mut server = Server::start(vec![Answer::stream(&[PIECE]).ending(Ending::Silence)]).await;
-    let stream = server.client().stream(request(vec![])).await.unwrap();
+    let mut stream = server.client().stream(request(vec![])).await.unwrap();
+    assert!(stream.next().await.unwrap().is_ok());
     server.body().await;
     drop(stream);
     assert!(matches!(server.seen().await, Seen::Left));
@@ -98,7 +100,10 @@ async fn dropping_the_stream_ends_the_request() {
 async fn dropping_the_request_ends_it_before_it_is_answered() {
     let mut server = Server::start(vec![Answer::stream::<&str>(&[]).ending(Ending::Silence)]).await;
     let client = server.client();
-    let waiting = tokio::spawn(async move { client.stream(request(vec![])).await.is_ok() });
+    let waiting = tokio::spawn(async move {
+        let mut stream = client.stream(request(vec![])).await.unwrap();
+        stream.next().await.is_some()
+    });
     server.body().await;
     waiting.abort();
     assert!(matches!(server.seen().await, Seen::Left));

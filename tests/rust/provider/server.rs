@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dcode::provider::{Dial, OpenAi, RetryPolicy, Timeouts};
+use dcode::provider::{Dial, HttpModel, RetryPolicy, Timeouts};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -26,6 +26,8 @@ pub struct Answer {
     pub headers: Vec<(String, String)>,
     pub chunks: Vec<Vec<u8>>,
     pub ending: Ending,
+    /// The pause before each chunk.
+    pub drip: Duration,
 }
 
 impl Answer {
@@ -35,6 +37,7 @@ impl Answer {
             headers: vec![("content-type".into(), "text/event-stream".into())],
             chunks: chunks.iter().map(|chunk| chunk.as_ref().to_vec()).collect(),
             ending: Ending::Complete,
+            drip: Duration::ZERO,
         }
     }
 
@@ -50,7 +53,18 @@ impl Answer {
             headers: vec![("content-type".into(), "application/json".into())],
             chunks: vec![body.as_bytes().to_vec()],
             ending: Ending::Complete,
+            drip: Duration::ZERO,
         }
+    }
+
+    /// The connection is reset before a single byte of the answer.
+    pub fn reset() -> Self {
+        Self::error(0, "")
+    }
+
+    pub fn dripping(mut self, drip: Duration) -> Self {
+        self.drip = drip;
+        self
     }
 
     pub fn with(mut self, name: &str, value: &str) -> Self {
@@ -122,14 +136,9 @@ impl Server {
     /// A client of this server that does not try again.
     pub fn dial(&self) -> Dial {
         Dial {
-            provider: "acme".into(),
-            model: "m-1".into(),
-            base_url: self.base_url.clone(),
             key_env: Some("ACME_KEY".into()),
             key: Some(KEY.into()),
             headers: [("x-team".to_owned(), TEAM.to_owned())].into(),
-            context_window: 0,
-            replay_reasoning: false,
             timeouts: Some(Timeouts {
                 after_finish: Duration::from_millis(50),
                 ..Timeouts::default()
@@ -138,11 +147,12 @@ impl Server {
                 retries: 0,
                 ..RetryPolicy::default()
             },
+            ..Dial::plain("acme", "m-1", &self.base_url)
         }
     }
 
-    pub fn client(&self) -> OpenAi {
-        OpenAi::new(self.dial()).unwrap()
+    pub fn client(&self) -> HttpModel {
+        HttpModel::new(self.dial()).unwrap()
     }
 }
 
@@ -155,6 +165,11 @@ async fn serve(mut socket: TcpStream, answer: Answer, tell: mpsc::UnboundedSende
         return;
     };
     let _ = tell.send(Seen::Request { head, body });
+    if answer.status == 0 {
+        // Dropped with linger zero, the socket sends a reset.
+        socket.set_zero_linger().unwrap();
+        return;
+    }
     let mut reply = format!(
         "HTTP/1.1 {} X\r\nconnection: close\r\ntransfer-encoding: chunked\r\n",
         answer.status
@@ -164,7 +179,10 @@ async fn serve(mut socket: TcpStream, answer: Answer, tell: mpsc::UnboundedSende
     }
     reply.push_str("\r\n");
     socket.write_all(reply.as_bytes()).await.unwrap();
-    for chunk in &answer.chunks {
+    for chunk in answer.chunks.iter().filter(|chunk| !chunk.is_empty()) {
+        if !answer.drip.is_zero() {
+            tokio::time::sleep(answer.drip).await;
+        }
         // The client gets each piece on its own, because it decodes one chunk at a time.
         let mut piece = format!("{:x}\r\n", chunk.len()).into_bytes();
         piece.extend_from_slice(chunk);

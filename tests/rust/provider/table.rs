@@ -48,7 +48,7 @@ fn what_is_chosen() {
         name(json!({"script": SCRIPT}), &[]),
     ];
     insta::assert_snapshot!(lines.join("\n"), @"
-    openai:gpt-5.4-mini 400000
+    deepseek:deepseek-flash 1000000
     deepseek:deepseek-flash 1000000
     openai:gpt-4o-mini 128000
     ollama:qwen3:8b 0
@@ -83,14 +83,14 @@ fn what_cannot_be_opened() {
         name(json!({"script": "/nowhere/s.toml"}), &[]),
     ];
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    Config: No model is configured. [Set DEEPSEEK_API_KEY or OPENAI_API_KEY, or type :Dcode model PROVIDER:MODEL, for example :Dcode model openai:gpt-5.4-mini.]
+    Config: No model is configured. [Set DEEPSEEK_API_KEY, ANTHROPIC_API_KEY or OPENAI_API_KEY, or choose one with :Dcode model.]
     Config: "gpt-5" does not name provider and model. [Write provider:model, for example deepseek:deepseek-flash.]
     Config: "deepseek:" does not name provider and model. [Write provider:model, for example deepseek:deepseek-flash.]
     Config: There is no provider named "depseek". [Did you mean deepseek?]
-    Config: There is no provider named "acme". [Known are deepseek, llamacpp, ollama, openai, openrouter, vllm; others go into providers.]
-    Auth: There is no key for deepseek: DEEPSEEK_API_KEY is not set. [Set DEEPSEEK_API_KEY and start Neovim anew, or type :Dcode model PROVIDER:MODEL, for example :Dcode model ollama:qwen3-coder.]
+    Config: There is no provider named "acme". [Known are anthropic, deepseek, llamacpp, ollama, openai, openrouter, vllm; others go into providers.]
+    Auth: There is no key for deepseek: DEEPSEEK_API_KEY is not set. [Set DEEPSEEK_API_KEY and start Neovim anew, or choose another model with :Dcode model, for example :Dcode model ollama:qwen3-coder.]
     Config: The provider acme has no base_url. [Set providers.acme.base_url, for example to http://127.0.0.1:8000/v1.]
-    Config: The provider acme has the unknown wire "soap". [Set providers.acme.wire to 'openai' or 'scripted'.]
+    Config: The provider acme has the unknown wire "soap". [Set providers.acme.wire to chat, responses, messages or scripted.]
     Config: The provider acme plays a script, but names none. [Set providers.acme.script to a file.]
     Config: The script /nowhere/s.toml does not exist. [Correct the file, or choose a model with :Dcode model PROVIDER:MODEL.]
     "#);
@@ -104,6 +104,7 @@ fn configured_providers_stand_beside_the_built_in_ones() {
         names,
         [
             "acme",
+            "anthropic",
             "deepseek",
             "llamacpp",
             "ollama",

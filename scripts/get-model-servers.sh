@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Brings servers that play a model and that this project did not write into .deps: aimock (npm) and llmock
+# (PyPI). Run again it does nothing. `paths` prints where they are, as `aimock:llmock`.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+AIMOCK=1.43.0
+LLMOCK=0.2.2
+deps="$PWD/.deps/model-servers"
+aimock="$deps/aimock-$AIMOCK"
+llmock="$deps/llmock-$LLMOCK"
+
+fetch() {
+  if [[ ! -e "$aimock/done" ]]; then
+    rm -rf "$aimock"
+    mkdir -p "$aimock"
+    (cd "$aimock" && npm init -y >/dev/null && npm install --no-audit --no-fund --silent -E "@copilotkit/aimock@$AIMOCK")
+    touch "$aimock/done"
+  fi
+  if [[ ! -e "$llmock/done" ]]; then
+    rm -rf "$llmock"
+    pip3 install --quiet --disable-pip-version-check --target "$llmock/lib" "llmock==$LLMOCK"
+    printf '#!/bin/sh\nPYTHONPATH="%s" exec python3 "%s" "$@"\n' "$llmock/lib" "$llmock/lib/bin/llmock" >"$llmock/llmock"
+    chmod +x "$llmock/llmock"
+    touch "$llmock/done"
+  fi
+}
+
+fetch >&2
+if [[ "${1:-}" == paths ]]; then
+  echo "$aimock/node_modules/.bin/llmock:$llmock/llmock"
+else
+  echo "aimock $AIMOCK, llmock $LLMOCK"
+fi

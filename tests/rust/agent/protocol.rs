@@ -61,6 +61,14 @@ fn names(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 
+fn outcome() -> HunkOutcome {
+    HunkOutcome {
+        line: 3,
+        text: "x".into(),
+        accepted: true,
+    }
+}
+
 fn going_back() -> Vec<Op> {
     vec![
         Op::undo(Some(2)),
@@ -113,11 +121,6 @@ fn ops() {
         }),
     };
     let args = json!({"path": "a", "n": [1, null]});
-    let outcome = HunkOutcome {
-        line: 3,
-        text: "x".into(),
-        accepted: true,
-    };
     let ops = [
         Op::Prompt {
             turn: TurnId(1),
@@ -161,7 +164,7 @@ fn ops() {
         Op::Redo,
         Op::Reviewed {
             path: path.into(),
-            hunks: vec![outcome],
+            hunks: vec![outcome()],
         },
         Op::Reject {
             path: path.into(),

@@ -224,6 +224,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_pattern_is_split_at_folders_but_not_within_braces() {
+        for (pattern, parts) in [
+            ("/a/b{c,d/e}/f", ["a", "b{c,d/e}", "f"]),
+            (r"/a\{b/c/d", [r"a\{b", "c", "d"]),
+            (r"/a/\}/d", ["a", r"\}", "d"]),
+            ("a//b/c/", ["a", "b", "c"]),
+        ] {
+            assert_eq!(split(pattern), parts, "{pattern}");
+        }
+    }
+
+    #[test]
     fn anchors() {
         for (pattern, expected) in [
             ("/secrets/**", "/secrets"),

@@ -352,6 +352,26 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_of_homes_is_no_work_folder() {
+        let me = Some(Path::new("/home/me"));
+        for (cwd, home) in [
+            ("/", None),
+            ("/", me),
+            ("/home", me),
+            ("/home/me", me),
+            ("/home/you", me),
+            ("/root", me),
+        ] {
+            let ground = Ground::new(Path::new(cwd), home, &[PathBuf::from("/added")], &[]);
+            assert!(!ground.is_work_folder(&Path::new(cwd).join("x")), "{cwd}");
+            assert!(ground.is_inside(&Path::new(cwd).join("x")), "{cwd}");
+            assert!(ground.is_work_folder(Path::new("/added/x")), "{cwd}");
+        }
+        let ground = Ground::new(Path::new("/home/me/p"), me, &[], &[]);
+        assert!(ground.is_work_folder(Path::new("/home/me/p/x")));
+    }
+
+    #[test]
     fn the_agents_own_rules_are_protected() {
         let ground = ground();
         for path in [

@@ -89,6 +89,12 @@ const WRAPPERS: &[Wrapper] = &[
         ..named("xargs, gxargs")
     },
     Wrapper {
+        values: "-j --jobs -a --arg-file -C --colsep -d --delimiter -I -n --max-args -N -L --joblog --results --timeout --delay",
+        flags: "-0 --null -k --keep-order -r --no-run-if-empty -t --verbose -v -X -m -q --quote --bar --progress --halt --line-buffer --tag",
+        reason: Some("a shell reads its words once more"),
+        ..named("parallel")
+    },
+    Wrapper {
         values: "-u --user -g --group -h --host -p --prompt -C --close-from -r --role -t --type -T -U -D --chdir -R --chroot",
         flags: "-A --askpass -b --background -E --preserve-env -H --set-home -n --non-interactive -P -S --stdin -k -i --login -s --shell",
         assigns: true,
@@ -231,7 +237,7 @@ pub(super) fn unwrap(wrapper: &Wrapper, program: &str, arguments: &[Word]) -> Wr
     let mut inner = arguments.get(start..).unwrap_or_default().to_vec();
     let mut parts = Vec::new();
     match program {
-        "xargs" | "gxargs" => feed(&mut inner, replaced.as_deref()),
+        "xargs" | "gxargs" | "parallel" => feed(&mut inner, replaced.as_deref()),
         // `watch` and `flock -c` give a line to a shell.
         "watch"
             if !arguments

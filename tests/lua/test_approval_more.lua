@@ -48,7 +48,7 @@ function M.an_opinion_is_shown_in_words(t)
   local view = view_of(bash({ opinions = opinion('approve', 'The person asked for it.') }))
   has(shown(view), 'validator fine: The person asked for it. (p:pro)', '[1] once', '[4] deny')
   view = view_of(bash({ opinions = opinion('none', 'It did not answer within 10 s.') }))
-  has(shown(view), 'validator gave no answer: It did not answer', '[1] once')
+  has(shown(view), 'validator: It did not answer', '[1] once')
   t.eq(nil, shown(view):find('edit', 1, true))
 end
 

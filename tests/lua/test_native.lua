@@ -8,14 +8,15 @@ local function load_with(open)
   package.loaded['dcode.native'] = nil
   local native = require('dcode.native')
   local loadlib, stat = package.loadlib, vim.uv.fs_stat
-  package.loadlib = function()
+  rawset(package, 'loadlib', function()
     return open
-  end
+  end)
   vim.uv.fs_stat = function()
     return { type = 'file' }
   end
   local ok, library, message = pcall(native.load)
-  package.loadlib, vim.uv.fs_stat = loadlib, stat
+  rawset(package, 'loadlib', loadlib)
+  vim.uv.fs_stat = stat
   package.loaded['dcode.native'] = nil
   assert(ok, library)
   return library, message

@@ -497,6 +497,119 @@ fn nobody_there_turns_ask_into_deny() {
 }
 
 #[test]
+fn a_servers_tool_never_runs_unwatched_unless_it_only_looks() {
+    let place = Place::new();
+    let facts = |class| Facts {
+        tool: "srv_do",
+        class,
+        access: &[],
+    };
+    for (mode, watched) in [
+        ("manual", Decision::Ask),
+        ("ask-all", Decision::Ask),
+        ("auto", Decision::Ask),
+        ("yolo", Decision::Allow),
+        ("read-only", Decision::Deny),
+    ] {
+        let gate = place.gate(json!({ "mode": mode }));
+        let verdict = gate.decide(&facts(ToolClass::Foreign), true);
+        assert_eq!(verdict.decision, watched, "{mode}");
+        assert!(verdict.grave.is_some(), "its effects are not known");
+        let reviewable = matches!(mode, "manual" | "ask-all" | "auto");
+        assert_eq!(verdict.reviewable, reviewable, "{mode}");
+        let unwatched = gate.decide(&facts(ToolClass::Foreign), false);
+        assert_eq!(unwatched.decision, Decision::Deny, "{mode}");
+    }
+    let gate = place.gate(Value::Null);
+    let reads = gate.decide(&facts(ToolClass::Read), false);
+    assert_eq!((reads.decision, reads.grave), (Decision::Allow, None));
+    // An unknown tool of ours is asked, and yolo speaks for it also unwatched.
+    let gate = place.gate(json!({ "mode": "yolo" }));
+    assert_eq!(
+        gate.decide(&facts(ToolClass::Execute), false).decision,
+        Decision::Allow
+    );
+}
+
+#[test]
+fn grave_is_what_the_tiers_guard_whoever_allows_it() {
+    let place = Place::new();
+    let rules = place.fill(r#"[{"operations": ["write"], "paths": ["/**"], "mode": "allow"}]"#);
+    let rules: Value = serde_json::from_str(&rules).unwrap();
+    for setup in [
+        Value::Null,
+        json!({"mode": "yolo"}),
+        json!({"permissions": {"rules": rules, "bash": {"allow": ["*"]}}}),
+    ] {
+        let gate = place.gate(setup.clone());
+        let is_grave =
+            |tool: &str, argument: &str| decide(&gate, tool, &place.fill(argument)).grave.is_some();
+        for (tool, argument) in [
+            ("write_file", "../outside/x"),
+            ("edit_file", "out/n.txt"),
+            ("apply_patch", ".env"),
+            ("write_file", "envlink"),
+            ("delete", ".git/config"),
+            ("write_file", "%HOME%/.config/x"),
+            ("bash", "rm x"),
+            ("bash", "ls && rm x && ls"),
+            ("bash", "sudo rm x"),
+            ("bash", "echo x > ../outside/x"),
+            ("bash", "echo x >> ../outside/x"),
+            ("bash", "cp src/main.rs ../outside"),
+            ("bash", "make -f .env"),
+            ("bash", "make -C .git/hooks"),
+            ("bash", "make %HOME%/.local/bin/x"),
+        ] {
+            assert!(is_grave(tool, argument), "{tool} {argument}: {setup}");
+        }
+        for (tool, argument) in [
+            ("write_file", "src/x"),
+            ("read_file", "../outside/n.txt"),
+            ("bash", "ls ../outside"),
+            ("bash", "cat ../outside/n.txt > /dev/null"),
+            ("bash", "touch src/x && cp src/main.rs src/y"),
+            ("bash", "make -C ../outside"),
+            ("bash", "git commit -m x"),
+        ] {
+            assert!(!is_grave(tool, argument), "{tool} {argument}: {setup}");
+        }
+    }
+}
+
+#[test]
+fn only_the_tiers_word_may_be_said_by_a_model() {
+    let place = Place::new();
+    let rules = place.fill(r#"[{"operations": ["write"], "paths": ["%CWD%/docs/**"], "mode": "interrupt"}]"#);
+    let rules: Value = serde_json::from_str(&rules).unwrap();
+    let setup = json!({"mode": "auto", "permissions": {"rules": rules, "bash": {"ask": ["make x"]}}});
+    let gate = place.gate(setup);
+    for (tool, argument, reviewable) in [
+        ("bash", "make", true),
+        ("bash", "touch a", true),
+        ("bash", "touch a && make b", true),
+        ("bash", "touch a && make x", false),
+        ("bash", "make x", false),
+        ("bash", "rm a", false),
+        ("bash", "touch a && rm b", false),
+        ("bash", "ls \"", false),
+        ("bash", "rm -rf $X", false),
+        ("bash", "ls", false),
+        ("bash", "rm -rf .", false),
+        ("write_file", "../outside/x", true),
+        ("write_file", ".env", true),
+        ("write_file", "docs/a", false),
+        ("write_file", "src/a", false),
+    ] {
+        assert_eq!(
+            decide(&gate, tool, argument).reviewable,
+            reviewable,
+            "{tool} {argument}"
+        );
+    }
+}
+
+#[test]
 fn the_command_line_runs_only_what_is_listed() {
     let place = Place::new();
     let gate = place.gate_with(

@@ -6,10 +6,11 @@ local text = require('dcode.ui.text')
 local render = require('dcode.ui.chat_render')
 
 local OFFICE = { validator = 'validator', auto = 'reviewer' }
+--- Words and colours; who said nothing has a reason that is a sentence of its own.
 local WORD = {
-  approve = { 'fine', 'DcodeOk' },
-  block = { 'blocks it', 'DcodeRisk' },
-  none = { 'gave no answer', 'DcodeAsk' },
+  approve = { ' fine', 'DcodeOk' },
+  block = { ' blocks it', 'DcodeRisk' },
+  none = { '', 'DcodeAsk' },
 }
 
 --- Lines of each waiting call that are shown with `v`.
@@ -22,7 +23,7 @@ function M.opinion(o)
   local word = WORD[o.word] or WORD.none
   local why = o.reason ~= '' and ': ' .. text.line(o.reason) or ''
   local who = OFFICE[o.by] or text.line(o.by)
-  return ('%s %s%s (%s)'):format(who, word[1], why, text.line(o.model)), word[2]
+  return ('%s%s%s (%s)'):format(who, word[1], why, text.line(o.model)), word[2]
 end
 
 --- Whether the validator stands against the call: it runs only when the person overrides it.

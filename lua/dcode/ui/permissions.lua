@@ -25,14 +25,15 @@ function M.render(grants, width)
   if #grants == 0 then
     return { ' Nothing was allowed, asked for or denied beforehand.' }, {}
   end
-  local cells = 10
+  local cells, where_cells = 10, 0
   for _, grant in ipairs(grants) do
     cells = math.max(cells, vim.api.nvim_strwidth(text.line(grant.text)))
+    where_cells = math.max(where_cells, vim.api.nvim_strwidth(place(grant)))
   end
+  local room = math.max(math.min(cells, width - where_cells - 11), 16)
   local lines, marks = {}, {}
   for i, grant in ipairs(grants) do
     local where = place(grant)
-    local room = math.max(math.min(cells, width - vim.api.nvim_strwidth(where) - 11), 16)
     local words = text.pad(text.cut(text.line(grant.text), room), room)
     local head = (' %-5s  %s  '):format(grant.mode, words)
     lines[i] = head .. where

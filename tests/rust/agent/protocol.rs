@@ -85,6 +85,18 @@ fn going_back() -> Vec<Op> {
     ]
 }
 
+fn place(path: &str) -> PromptContext {
+    PromptContext {
+        path: Some(path.into()),
+        line: Some(3),
+        selection: Some(Selection {
+            first: 3,
+            last: 4,
+            text: "x\ny".into(),
+        }),
+    }
+}
+
 #[test]
 fn ops() {
     let kinds = variants!(Op {
@@ -111,15 +123,7 @@ fn ops() {
         Shutdown,
     });
     let (ticket, path) = (TicketId(2), "/p/é \"a\".rs");
-    let context = PromptContext {
-        path: Some(path.into()),
-        line: Some(3),
-        selection: Some(Selection {
-            first: 3,
-            last: 4,
-            text: "x\ny".into(),
-        }),
-    };
+    let context = place(path);
     let args = json!({"path": "a", "n": [1, null]});
     let ops = [
         Op::Prompt {

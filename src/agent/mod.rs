@@ -10,6 +10,7 @@
 //! - [`undo`] takes steps back, [`timeline`] lists them.
 //! - [`session_log`] hands what happens to the thread that writes the journal; [`resume`] goes on with one.
 
+mod beginning;
 pub mod call;
 pub mod context;
 pub mod core;

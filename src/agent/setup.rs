@@ -1,8 +1,7 @@
 //! From the front end's start to a session: configuration, services, tools, model.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,18 +10,14 @@ use serde_json::Value;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::beginning::Began;
 use crate::agent::context;
 use crate::agent::core::Core;
-use crate::agent::effects;
-use crate::agent::history::History;
 use crate::agent::queue::EventQueue;
 use crate::agent::recovered;
-use crate::agent::reopen::Place;
 use crate::agent::requests::Requests;
 use crate::agent::resume::Resumed;
-use crate::agent::review_keeper::Kept;
 use crate::agent::sandbox;
-use crate::agent::session_log::{LogSetup, SessionLog};
 use crate::agent::status::StatusBoard;
 use crate::backend::Backend;
 use crate::backend::local::LocalBackend;
@@ -33,27 +28,26 @@ use crate::config::shell_list::ShellAllowList;
 use crate::config::show;
 use crate::fs::safe_path;
 use crate::host::{Editor, Human};
-use crate::journal::{Journal, Record};
 use crate::judges::bench::{Bench, Main};
 use crate::judges::panel::Panel;
 use crate::offload::OffloadDir;
 use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
 use crate::protocol::event::{BackgroundCommand, Event, Level, Notice, Usage};
-use crate::protocol::ids::{SessionId, TurnId};
+use crate::protocol::ids::SessionId;
 use crate::provider::{self, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
 use crate::shell::background::{Background, OnChange};
 use crate::shell::env::Shell;
 use crate::shell::watchdog::Watchdog;
-use crate::snapshot::{SnapshotDirs, SnapshotStore, TreeWatch};
+use crate::snapshot::{SnapshotStore, TreeWatch};
 use crate::tools::bash::Bash;
 use crate::tools::bash_walls::Enclosure;
 use crate::tools::builtin::{self, Services};
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::locks::PathLocks;
 use crate::tools::seen::SeenFiles;
-use crate::tools::shell_effects::{EffectHook, ShellEffects};
+use crate::tools::shell_effects::ShellEffects;
 use crate::tools::todo_write::PlanSink;
 
 /// What the front end says when it starts the agent.
@@ -89,29 +83,18 @@ pub struct Started {
 #[error("{0}")]
 pub struct StartError(pub String);
 
-/// What a session begins with.
-struct Began {
-    session: SessionId,
-    snapshots: SnapshotStore,
-    journal: Option<Journal>,
-    kept: BTreeMap<PathBuf, Kept>,
-    history: History,
-    prompts: BTreeMap<TurnId, String>,
-    last_step: u64,
-}
-
 /// Everything that the sessions of one Neovim share, and how one is built.
 pub struct Blueprint {
     pub(super) start: Start,
-    project: Option<PathBuf>,
+    pub(super) project: Option<PathBuf>,
     pub(super) loaded: Loaded,
-    events: Arc<EventQueue>,
-    review: SharedBook,
+    pub(super) events: Arc<EventQueue>,
+    pub(super) review: SharedBook,
     status: Arc<StatusBoard>,
-    turns: Arc<AtomicU64>,
+    pub(super) turns: Arc<AtomicU64>,
     watchdog: Arc<Watchdog>,
     /// Sees what commands do to the project's files.
-    watch: Arc<TreeWatch>,
+    pub(super) watch: Arc<TreeWatch>,
     /// One for all sessions: a late answer must not meet the request of a later session.
     requests: Arc<Requests>,
     /// The files of the newest session, for a program's transfers.
@@ -306,76 +289,6 @@ impl Blueprint {
         })
     }
 
-    /// The journal of a session: a new one, or the one that it goes on with and what that says of files that wait.
-    fn log(
-        &self,
-        session: &SessionId,
-        model: Option<String>,
-        mode: &str,
-        (journal, kept): (Option<Journal>, BTreeMap<PathBuf, Kept>),
-    ) -> SessionLog {
-        SessionLog::new(LogSetup {
-            state_dir: self.start.state_dir.clone(),
-            root: self.place().root,
-            session: session.clone(),
-            first: Record::SessionStarted {
-                session: session.clone(),
-                cwd: self.start.cwd.clone(),
-                model,
-                mode: mode.into(),
-                version: env!("CARGO_PKG_VERSION").into(),
-            },
-            journal,
-            kept,
-            review: Arc::clone(&self.review),
-            events: Arc::clone(&self.events),
-        })
-    }
-
-    /// What a session begins with: nothing, or what an earlier process left of it.
-    fn begin(&self, resumed: Option<(Resumed, SnapshotStore)>) -> Began {
-        let Some((resumed, snapshots)) = resumed else {
-            let session = SessionId(ulid::Ulid::new().to_string());
-            return Began {
-                snapshots: SnapshotStore::new(self.snapshot_dirs(), session.clone()),
-                session,
-                journal: None,
-                kept: BTreeMap::new(),
-                history: History::default(),
-                prompts: BTreeMap::new(),
-                last_step: 0,
-            };
-        };
-        self.turns.fetch_max(resumed.last_turn, Ordering::Relaxed);
-        Began {
-            session: resumed.session,
-            snapshots,
-            journal: Some(resumed.journal),
-            kept: resumed.kept,
-            history: resumed.history,
-            prompts: resumed.prompts,
-            last_step: resumed.last_step,
-        }
-    }
-
-    /// Where the sessions of this project are found.
-    pub fn place(&self) -> Place {
-        Place {
-            state_dir: self.start.state_dir.clone(),
-            root: self.project.clone().unwrap_or_else(|| self.start.cwd.clone()),
-            home: self.start.home.clone(),
-        }
-    }
-
-    /// Where snapshots lie. Outside any project they lie with our state, never in the home folder itself.
-    pub fn snapshot_dirs(&self) -> SnapshotDirs {
-        let nowhere = self.start.state_dir.join("no-project");
-        SnapshotDirs {
-            project: self.project.clone().unwrap_or(nowhere),
-            state: self.start.state_dir.clone(),
-        }
-    }
-
     /// Where change sets are noted before they happen.
     fn intents(&self) -> PathBuf {
         self.start.state_dir.join("intents")
@@ -477,17 +390,6 @@ impl Blueprint {
                 paths: vec![change.path.to_owned()],
             });
         })
-    }
-
-    /// Tells the review of files that a command changed.
-    fn effect_hook(&self) -> EffectHook {
-        let review = Arc::clone(&self.review);
-        Arc::new(move |store, effects| effects::review(&review, store, effects))
-    }
-
-    /// The watch over the project's files; a buffer that is written is no command's doing.
-    pub fn watch(&self) -> Arc<TreeWatch> {
-        Arc::clone(&self.watch)
     }
 
     fn background_sink(&self) -> OnChange {

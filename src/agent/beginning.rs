@@ -1,0 +1,113 @@
+//! What a session begins with: nothing, or what an earlier process left of it; its journal, and what its
+//! commands are watched by.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::agent::effects;
+use crate::agent::history::History;
+use crate::agent::reopen::Place;
+use crate::agent::resume::Resumed;
+use crate::agent::review_keeper::Kept;
+use crate::agent::session_log::{LogSetup, SessionLog};
+use crate::agent::setup::Blueprint;
+use crate::journal::{Journal, Record};
+use crate::protocol::ids::{SessionId, TurnId};
+use crate::snapshot::{SnapshotDirs, SnapshotStore, TreeWatch};
+use crate::tools::shell_effects::EffectHook;
+
+/// What a session begins with.
+pub(super) struct Began {
+    pub(super) session: SessionId,
+    pub(super) snapshots: SnapshotStore,
+    pub(super) journal: Option<Journal>,
+    pub(super) kept: BTreeMap<PathBuf, Kept>,
+    pub(super) history: History,
+    pub(super) prompts: BTreeMap<TurnId, String>,
+    pub(super) last_step: u64,
+}
+
+impl Blueprint {
+    /// The journal of a session: a new one, or the one that it goes on with and what that says of files that wait.
+    pub(super) fn log(
+        &self,
+        session: &SessionId,
+        model: Option<String>,
+        mode: &str,
+        (journal, kept): (Option<Journal>, BTreeMap<PathBuf, Kept>),
+    ) -> SessionLog {
+        SessionLog::new(LogSetup {
+            state_dir: self.start.state_dir.clone(),
+            root: self.place().root,
+            session: session.clone(),
+            first: Record::SessionStarted {
+                session: session.clone(),
+                cwd: self.start.cwd.clone(),
+                model,
+                mode: mode.into(),
+                version: env!("CARGO_PKG_VERSION").into(),
+            },
+            journal,
+            kept,
+            review: Arc::clone(&self.review),
+            events: Arc::clone(&self.events),
+        })
+    }
+
+    /// What a session begins with: nothing, or what an earlier process left of it.
+    pub(super) fn begin(&self, resumed: Option<(Resumed, SnapshotStore)>) -> Began {
+        let Some((resumed, snapshots)) = resumed else {
+            let session = SessionId(ulid::Ulid::new().to_string());
+            return Began {
+                snapshots: SnapshotStore::new(self.snapshot_dirs(), session.clone()),
+                session,
+                journal: None,
+                kept: BTreeMap::new(),
+                history: History::default(),
+                prompts: BTreeMap::new(),
+                last_step: 0,
+            };
+        };
+        self.turns.fetch_max(resumed.last_turn, Ordering::Relaxed);
+        Began {
+            session: resumed.session,
+            snapshots,
+            journal: Some(resumed.journal),
+            kept: resumed.kept,
+            history: resumed.history,
+            prompts: resumed.prompts,
+            last_step: resumed.last_step,
+        }
+    }
+
+    /// Where the sessions of this project are found.
+    pub fn place(&self) -> Place {
+        Place {
+            state_dir: self.start.state_dir.clone(),
+            root: self.project.clone().unwrap_or_else(|| self.start.cwd.clone()),
+            home: self.start.home.clone(),
+        }
+    }
+
+    /// Where snapshots lie. Outside any project they lie with our state, never in the home folder itself.
+    pub fn snapshot_dirs(&self) -> SnapshotDirs {
+        let nowhere = self.start.state_dir.join("no-project");
+        SnapshotDirs {
+            project: self.project.clone().unwrap_or(nowhere),
+            state: self.start.state_dir.clone(),
+        }
+    }
+
+    /// Tells the review of files that a command changed.
+    pub(super) fn effect_hook(&self) -> EffectHook {
+        let review = Arc::clone(&self.review);
+        Arc::new(move |store, effects| effects::review(&review, store, effects))
+    }
+
+    /// The watch over the project's files; a buffer that is written is no command's doing.
+    pub fn watch(&self) -> Arc<TreeWatch> {
+        Arc::clone(&self.watch)
+    }
+}

@@ -26,7 +26,8 @@ impl History {
     pub(super) fn mark(&mut self, seq: u64, state: &State) {
         // What waits now is not accepted, whatever was said of it in a past that was undone.
         for region in &state.regions {
-            if self.accepted.get(&region.id) == Some(&state.fingerprint(region)) {
+            let known = self.accepted.get(&region.id).copied();
+            if known.is_some_and(|known| known == state.fingerprint(region)) {
                 self.accepted.remove(&region.id);
             }
         }

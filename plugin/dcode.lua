@@ -74,6 +74,21 @@ plug('hunk', 'ox', 'the lines of the hunk')
 plug('compare', 'n', 'compare with the text before, side by side')
 plug('comment', 'n', 'comment on the hunk for the agent')
 plug('review', 'n', 'list what waits for review')
+plug('unreject', 'n', 'bring back what was rejected last')
+plug('timeline', 'n', 'the steps of the agent')
 plug('mode', 'ni', 'next permission mode')
 plug('answer', 'n', 'go to the open question')
 plug('chat', 'n', 'open or close the chat')
+
+-- What waited when the last Neovim ended is offered. A look at a folder; nothing is loaded when
+-- nothing waits.
+vim.api.nvim_create_autocmd('UIEnter', {
+  once = true,
+  group = vim.api.nvim_create_augroup('dcode_start', {}),
+  desc = 'dcode: offer what waits from an earlier session',
+  callback = vim.schedule_wrap(function()
+    if vim.uv.fs_stat(vim.fn.stdpath('state') .. '/dcode/waiting') then
+      require('dcode.resume').look()
+    end
+  end),
+})

@@ -90,11 +90,39 @@ local function held(path)
   return { kind = 'buffer', buf = buf, modified = vim.bo[buf].modified, eol = M.eol(buf) }
 end
 
---- Answers a request for the text of buffers. The library reads the text itself.
+--- Writes buffers before a command that reads their files.
+---@param paths string[]
+---@return table
+local function save(paths)
+  local failed = {}
+  for _, path in ipairs(paths) do
+    local buf = M.find(path)
+    if buf and vim.bo[buf].modified then
+      local saved, reason = require('dcode.review.save').write(buf)
+      if not saved then
+        failed[#failed + 1] = { path = path, reason = reason }
+      end
+    end
+  end
+  return { kind = 'saved', failed = failed }
+end
+
+--- Answers a request that concerns buffers. The library reads their text itself.
 ---@param id integer
 ---@param request table
 function M.answer(id, request)
-  local reply = request.kind == 'unsaved' and unsaved() or held(request.path)
+  local reply
+  if request.kind == 'unsaved' then
+    reply = unsaved()
+  elseif request.kind == 'diagnostics' then
+    return require('dcode.diagnostics').get(request.paths, function(found)
+      require('dcode.requests').reply(id, found)
+    end)
+  elseif request.kind == 'save_buffers' then
+    reply = save(request.paths)
+  else
+    reply = held(request.path)
+  end
   require('dcode.requests').reply(id, reply)
 end
 

@@ -139,6 +139,19 @@ function on.restored(ev)
   log.notify(ev.ok and 'info' or 'warn', ev.message)
 end
 
+function on.session_offered(ev)
+  require('dcode.resume').offered(ev)
+end
+
+function on.session_resumed(ev)
+  transcript().notice({ level = ev.ok and 'info' or 'warn', message = ev.message })
+  require('dcode.resume').resumed(ev)
+end
+
+-- Whoever asked for the timeline listens.
+on.timeline = nothing
+on.step_diff = nothing
+
 function on.stopped(ev)
   require('dcode.ui.prompts').clear()
   if ev.reason ~= 'shutdown' then

@@ -207,6 +207,16 @@ local function run_config()
 end
 
 local function run_review(ctx)
+  local resume = require('dcode.resume')
+  local native = require('dcode.session').state.native
+  local here = native and native.hunks({}) or {}
+  if #here == 0 and resume.on_offer() then
+    return resume.resume(function(ok)
+      if ok then
+        require('dcode.review.list').open()
+      end
+    end)
+  end
   local list = require('dcode.review.list')
   return ctx.words[1] == 'quickfix' and list.quickfix() or list.open()
 end
@@ -318,6 +328,13 @@ local TABLE = {
       return require('dcode.ui.timeline').open()
     end,
   },
+  resume = {
+    usage = 'resume',
+    fits = none,
+    run = function()
+      return require('dcode.resume').resume()
+    end,
+  },
   undo = {
     usage = 'undo [N]',
     fits = function(words)
@@ -370,6 +387,13 @@ local TABLE = {
     fits = optional_word(SCOPES),
     run = run_hunks('reject'),
     complete = first_of(SCOPES),
+  },
+  unreject = {
+    usage = 'unreject',
+    fits = none,
+    run = function()
+      return require('dcode.review.back').bring_back(0)
+    end,
   },
   new = { usage = 'new', fits = none, run = run_new },
   chat = { usage = 'chat', fits = none, run = toggle },

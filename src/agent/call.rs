@@ -56,6 +56,7 @@ pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) {
         arguments,
     };
     let finished = step::run_call(&core, &made, place, scope).await;
+    core.log.step_kept(step);
     let blocks = finished
         .media
         .iter()

@@ -62,23 +62,6 @@ pub fn user_text(text: &str, context: &PromptContext, notes: &[String], cwd: &Pa
     out
 }
 
-/// What the model hears of a review.
-pub fn review_notes(path: &Path, accepted: u32, rejected: u32, cwd: &Path) -> Vec<String> {
-    let shown = path.strip_prefix(cwd).unwrap_or(path).display();
-    let hunks = |count: u32| match count {
-        1 => "1 hunk".to_owned(),
-        _ => format!("{count} hunks"),
-    };
-    let accepted = (accepted > 0).then(|| format!("The person accepted {} of {shown}.", hunks(accepted)));
-    let rejected = (rejected > 0).then(|| {
-        format!(
-            "The person rejected {} of {shown}: the old text stands.",
-            hunks(rejected)
-        )
-    });
-    accepted.into_iter().chain(rejected).collect()
-}
-
 /// A Markdown fence that `text` does not contain.
 fn fence_for(text: &str) -> String {
     let longest = text

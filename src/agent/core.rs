@@ -1,11 +1,13 @@
 //! What a session's turns, calls and undos share.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::feedback::Feedback;
 use crate::agent::history::History;
 use crate::agent::queue::EventQueue;
 use crate::agent::requests::Requests;
@@ -23,6 +25,7 @@ use crate::review::SharedBook;
 use crate::snapshot::SnapshotStore;
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::registry::Registry;
+use crate::tools::seen::SeenFiles;
 
 /// The services and the state of one session.
 pub struct Core {
@@ -52,6 +55,8 @@ pub struct Core {
     pub log: SessionLog,
     /// The conversation. Only the running turn appends.
     pub history: Mutex<History>,
+    /// The person's words, by turn.
+    pub prompts: Mutex<BTreeMap<TurnId, String>>,
     /// The system prompt; made once.
     pub system: String,
     /// The model, or why there is none.
@@ -60,6 +65,10 @@ pub struct Core {
     pub usage: Mutex<Usage>,
     /// What the model hears with the next prompt.
     pub notes: Mutex<Vec<String>>,
+    /// What the model has not heard yet of what became of its work.
+    pub feedback: Mutex<Feedback>,
+    /// What this session's tools have read and written.
+    pub seen: Arc<SeenFiles>,
     /// Numbers of steps.
     pub steps: AtomicU64,
     /// Numbers of turns; the front end takes them too.
@@ -84,10 +93,48 @@ impl Core {
         }
     }
 
-    /// The session is over: gives back what it holds on disk.
-    pub fn end(&self) {
-        self.log.close();
+    /// The session is over: gives back what it holds on disk. `handed_over`: what waits for review is the
+    /// next session's.
+    pub fn end(&self, handed_over: bool) {
+        self.log.close(handed_over);
         self.dispatcher.offload.clear();
+    }
+
+    /// A turn begins with these words.
+    pub fn turn_begins(&self, turn: TurnId, text: &str) {
+        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        prompts.insert(turn, text.to_owned());
+        self.log.turn_started(turn, text);
+    }
+
+    /// The person's words, by turn.
+    pub fn prompts(&self) -> BTreeMap<TurnId, String> {
+        self.prompts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// A step begins: from here on the conversation can go back to before it.
+    pub fn step_begins(&self, step: StepIx, turn: TurnId) {
+        self.history
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .mark_step(step);
+        self.log.step(step, turn);
+    }
+
+    /// Forgets what was said from `step` on, its prompt too when it was the first step after it. Says how
+    /// many messages that were.
+    pub fn forget_from(&self, step: StepIx) -> usize {
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = history.messages().len();
+        history.forget_from(step);
+        let left = history.messages().len();
+        if left < before {
+            self.log.forgotten(left);
+        }
+        before - left
     }
 
     /// The number of a new step.
@@ -131,7 +178,14 @@ impl Core {
 
     /// The notes for the model, taken.
     pub fn take_notes(&self) -> Vec<String> {
-        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
+        notes.extend(self.feedback().take(&self.cwd));
+        notes
+    }
+
+    /// What the model has not heard yet. Not to be held across an `await`.
+    pub fn feedback(&self) -> MutexGuard<'_, Feedback> {
+        self.feedback.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells the model something with the next prompt.

@@ -1,18 +1,48 @@
 //! The conversation as the providers see it: appended to, never changed.
 
-use crate::protocol::ids::CallId;
+use std::collections::BTreeMap;
+
+use crate::protocol::ids::{CallId, StepIx};
 use crate::protocol::message::{Block, Message, Role, ToolCall, ToolResult};
 
 /// The messages of a session. Every call is followed by its result before anything else is said.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     messages: Vec<Message>,
+    /// How many messages there were before the reply that each step is.
+    steps: BTreeMap<StepIx, usize>,
 }
 
 impl History {
-    /// A history that goes on from `messages`, for example out of a journal.
-    pub fn from_messages(messages: Vec<Message>) -> Self {
-        Self { messages }
+    /// Appends a message of an earlier process, as its journal has it.
+    pub fn append(&mut self, message: Message) {
+        self.messages.push(message);
+    }
+
+    /// The last message holds the calls of `step`. Where it makes no calls the step is none of the model's.
+    pub fn mark_step(&mut self, step: StepIx) {
+        let calls = self
+            .messages
+            .last()
+            .is_some_and(|message| message.calls().next().is_some());
+        if calls {
+            self.steps.insert(step, self.messages.len() - 1);
+        }
+    }
+
+    /// Forgets everything from the reply that `step` is, and the prompt before it. What goes before it stays
+    /// byte for byte. A step that is not known changes nothing.
+    pub fn forget_from(&mut self, step: StepIx) {
+        let Some(&at) = self.steps.get(&step) else { return };
+        let prompt = at.checked_sub(1).and_then(|at| self.messages.get(at));
+        let with_prompt = prompt.is_some_and(|message| message.role == Role::User);
+        self.keep(at - usize::from(with_prompt));
+    }
+
+    /// Keeps the first `count` messages.
+    pub fn keep(&mut self, count: usize) {
+        self.messages.truncate(count);
+        self.steps.retain(|_, at| *at < count);
     }
 
     /// All messages, oldest first.

@@ -5,7 +5,7 @@
 //! closes it, and later replies find nothing.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ use crate::host::{Answer, Editor, EditorError, Human, HumanError};
 use crate::protocol::change::{AppliedFile, BufferText, EditBatch};
 use crate::protocol::event::{Event, RequestEnd};
 use crate::protocol::ids::RequestId;
-use crate::protocol::request::{Approval, Question, Reply, Request, UnsavedBuffer};
+use crate::protocol::request::{Approval, Diagnostic, NotSaved, Question, Reply, Request, UnsavedBuffer};
 
 /// All open requests.
 pub struct Requests {
@@ -148,6 +148,20 @@ impl Editor for Requests {
             other => Err(editor_error(other)),
         }
     }
+
+    async fn diagnostics(&self, paths: Option<Vec<PathBuf>>) -> Result<Vec<Diagnostic>, EditorError> {
+        match self.ask(Request::Diagnostics { paths }).await {
+            Some(Reply::Diagnostics { found }) => Ok(found),
+            other => Err(editor_error(other)),
+        }
+    }
+
+    async fn save(&self, paths: Vec<PathBuf>) -> Result<Vec<NotSaved>, EditorError> {
+        match self.ask(Request::SaveBuffers { paths }).await {
+            Some(Reply::Saved { failed }) => Ok(failed),
+            other => Err(editor_error(other)),
+        }
+    }
 }
 
 fn editor_error(reply: Option<Reply>) -> EditorError {
@@ -177,10 +191,12 @@ impl Human for Requests {
                 decision,
                 feedback,
                 args,
+                save,
             }) => Ok(Answer {
                 decision,
                 feedback,
                 args,
+                save,
             }),
             None => Err(HumanError::Cancelled),
             Some(_) => Err(HumanError::Absent),

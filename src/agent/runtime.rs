@@ -1,5 +1,6 @@
 //! The agent's own thread pool, and the handle by which a front end speaks to it.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,12 +19,14 @@ use crate::protocol::event::Event;
 use crate::protocol::ids::{TicketId, TurnId};
 use crate::protocol::op::Op;
 use crate::review::SharedBook;
+use crate::snapshot::TreeWatch;
 
 /// The front end's end of the agent. Every method returns at once, but [`AgentHandle::shutdown`].
 pub struct AgentHandle {
     ops: UnboundedSender<Op>,
     events: Arc<EventQueue>,
     review: SharedBook,
+    watch: Arc<TreeWatch>,
     status: Arc<StatusBoard>,
     turns: Arc<AtomicU64>,
     tickets: AtomicU64,
@@ -51,6 +54,7 @@ pub fn spawn(start: Start, events: Arc<EventQueue>) -> Result<(AgentHandle, Star
     let blueprint = Blueprint::new(start, Arc::clone(&events));
     let (started, config) = (blueprint.started(), blueprint.config_rows());
     let (review, status, turns) = (blueprint.review(), blueprint.status(), blueprint.turns());
+    let watch = blueprint.watch();
     let (ops, receiver) = mpsc::unbounded_channel();
     let root = CancellationToken::new();
     let (done, ended) = std::sync::mpsc::channel();
@@ -74,6 +78,7 @@ pub fn spawn(start: Start, events: Arc<EventQueue>) -> Result<(AgentHandle, Star
         ops,
         events,
         review,
+        watch,
         status,
         turns,
         tickets: AtomicU64::new(0),
@@ -109,6 +114,11 @@ impl AgentHandle {
     /// What the person has not looked at yet.
     pub fn review(&self) -> &SharedBook {
         &self.review
+    }
+
+    /// The editor wrote a file: that is no command's doing.
+    pub fn written(&self, path: &Path) {
+        self.watch.written(path);
     }
 
     /// The configuration as it was read at the start: key, value, source.

@@ -11,17 +11,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agent::call::{self, LuaCall};
-use crate::agent::context;
 use crate::agent::core::Core;
 use crate::agent::setup::Blueprint;
 use crate::agent::turn::{self, Ended, Prompt};
 use crate::agent::undo;
+use crate::agent::{feedback, reject, reopen, timeline};
 use crate::config::mode::Mode;
 use crate::host::scope;
 use crate::protocol::event::{Event, Level, TurnEnd};
-use crate::protocol::ids::{HunkId, TicketId, TurnId};
+use crate::protocol::ids::{HunkId, SessionId, TicketId, TurnId};
 use crate::protocol::op::Op;
-use crate::snapshot::Scope as UndoScope;
 
 /// What the session does at the moment; one at a time.
 struct Running {
@@ -58,7 +57,7 @@ pub struct Session {
 impl Session {
     /// A session that has not taken an op yet. Everything it starts is cancelled with `root`.
     pub fn new(blueprint: Blueprint, root: CancellationToken) -> Self {
-        let core = blueprint.build(None, &root);
+        let core = blueprint.build(None, &root, None);
         Self {
             blueprint,
             core,
@@ -75,6 +74,7 @@ impl Session {
     /// Takes ops until [`Op::Shutdown`] or until nobody can send any more.
     pub async fn run(mut self, mut ops: UnboundedReceiver<Op>) {
         self.started();
+        self.offer();
         loop {
             let ended = async {
                 match &mut self.running {
@@ -100,7 +100,7 @@ impl Session {
         self.beside.close();
         self.beside.wait().await;
         self.blueprint.end();
-        self.core.end();
+        self.core.end(false);
         self.core.events.push(Event::Stopped {
             reason: "shutdown".into(),
         });
@@ -151,20 +151,14 @@ impl Session {
             }
             // A second answer, or one that comes too late, has nobody to go to.
             Op::Reply { request, reply } => drop(self.core.requests.resolve(request, reply)),
-            Op::Undo { steps } => {
-                let scope = steps.map_or(UndoScope::Turn, UndoScope::Steps);
-                self.start_restore(move |core| async move { undo::undo(&core, scope).await });
-            }
+            Op::Undo(wish) => self.start_restore(move |core| async move { undo::undo(&core, wish).await }),
+            Op::Timeline => self.tell(timeline::timeline),
+            Op::StepDiff { step } => self.tell(move |core| timeline::step_diff(core, step)),
+            Op::Resume { session } => self.resume(session),
             Op::Redo => self.start_restore(|core| async move { undo::redo(&core).await }),
-            Op::Reviewed {
-                path,
-                accepted,
-                rejected,
-            } => {
-                let notes = context::review_notes(&path, accepted, rejected, &self.core.cwd);
-                notes.into_iter().for_each(|note| self.core.note(note));
-            }
+            Op::Reviewed { path, hunks } => self.core.feedback().decided(path, hunks),
             Op::Reject { path, hunk } => self.reject(path, hunk),
+            Op::BringBack { path } => self.bring_back(path),
             Op::SetMode { mode } => self.set_mode(&mode),
             Op::SetModel { model } => self.set_model(&model),
             Op::NewSession => {
@@ -191,10 +185,16 @@ impl Session {
             turn,
             text: prompt.text.clone(),
         });
-        self.core.log.turn_started(turn);
+        self.core.turn_begins(turn, &prompt.text);
         let cancel = self.root.child_token();
         let (core, token) = (Arc::clone(&self.core), cancel.clone());
-        let task = tokio::spawn(async move { Done::Turn(turn::run_turn(&core, prompt, &token).await) });
+        let task = tokio::spawn(async move {
+            let ended = turn::run_turn(&core, prompt, &token).await;
+            core.log.turn_finished(turn, ended.reason);
+            // Who hears of the end of a turn finds it in the journal.
+            core.log.flushed().await;
+            Done::Turn(ended)
+        });
         self.running = Some(Running {
             turn: Some(turn),
             cancel,
@@ -209,19 +209,33 @@ impl Session {
         };
         self.core.status.running(false);
         match (ended, running.turn) {
-            (Ok(Done::Turn(ended)), Some(turn)) => self.finish_turn(turn, ended),
+            (Ok(Done::Turn(ended)), Some(turn)) => {
+                self.finish_turn(turn, ended);
+                self.remember();
+            }
             (Ok(Done::Restore(restored)), _) => self.core.events.push(restored),
             (_, Some(turn)) => {
                 turn::mend(&self.core);
-                self.finish_turn(turn, Ended::fault());
+                let ended = Ended::fault();
+                self.core.log.turn_finished(turn, ended.reason);
+                self.finish_turn(turn, ended);
             }
             (_, None) => self.restored_nothing("The undo failed by a fault of its own; see :Dcode log."),
         }
         self.start_next();
     }
 
+    /// Remembers what the files hold that the model knows, beside everything else.
+    fn remember(&self) {
+        let core = Arc::clone(&self.core);
+        let scope = self.core.scope(self.root.child_token());
+        self.beside.spawn(scope::within(
+            scope,
+            async move { feedback::remember(&core).await },
+        ));
+    }
+
     fn finish_turn(&self, turn: TurnId, ended: Ended) {
-        self.core.log.turn_finished(turn, ended.reason);
         let Ended {
             reason,
             text,
@@ -252,6 +266,7 @@ impl Session {
                 text: String::new(),
                 message: None,
             };
+            self.core.log.turn_finished(prompt.turn, ended.reason);
             self.finish_turn(prompt.turn, ended);
         }
     }
@@ -298,6 +313,7 @@ impl Session {
             ok: false,
             message: why.to_owned(),
             paths: Vec::new(),
+            conflicts: Vec::new(),
         });
     }
 
@@ -305,8 +321,18 @@ impl Session {
         let core = Arc::clone(&self.core);
         let scope = self.core.scope(self.root.child_token());
         self.beside.spawn(scope::within(scope, async move {
-            if let Err(message) = undo::reject(&core, &path, hunk).await {
+            if let Err(message) = reject::reject(&core, &path, hunk).await {
                 core.notice(Level::Error, message, None);
+            }
+        }));
+    }
+
+    fn bring_back(&self, path: PathBuf) {
+        let core = Arc::clone(&self.core);
+        let scope = self.core.scope(self.root.child_token());
+        self.beside.spawn(scope::within(scope, async move {
+            if let Err(message) = reject::bring_back(&core, &path).await {
+                core.notice(Level::Warn, message, None);
             }
         }));
     }
@@ -336,18 +362,77 @@ impl Session {
         }
     }
 
-    /// Mode and model are the person's choice and stay.
-    fn new_session(&mut self) {
-        self.core.end();
-        let mode = self.core.gate.mode();
-        self.core = tokio::task::block_in_place(|| {
-            self.blueprint.reload();
-            self.blueprint.build(self.model.as_deref(), &self.root)
+    /// Answers with an event that is worked out beside everything else.
+    fn tell(&self, work: impl FnOnce(&Core) -> Event + Send + 'static) {
+        let core = Arc::clone(&self.core);
+        self.beside.spawn(async move {
+            let events = Arc::clone(&core.events);
+            if let Ok(event) = tokio::task::spawn_blocking(move || work(&core)).await {
+                events.push(event);
+            }
         });
+    }
+
+    /// Says what waits in earlier sessions of this project.
+    fn offer(&self) {
+        if !self.core.human {
+            return;
+        }
+        let (place, events) = (self.blueprint.place(), Arc::clone(&self.core.events));
+        self.beside.spawn(async move {
+            if let Ok(Some(offer)) = tokio::task::spawn_blocking(move || reopen::offer(&place)).await {
+                events.push(offer);
+            }
+        });
+    }
+
+    /// Goes on with an earlier session in place of this one.
+    fn resume(&mut self, session: Option<SessionId>) {
+        if self.running.is_some() || !self.calls.values().all(CancellationToken::is_cancelled) {
+            let why = "Something runs. Stop it first with :Dcode stop.";
+            return self.core.events.push(reopen::refused(why));
+        }
+        let mode = self.core.gate.mode();
+        let resumed = tokio::task::block_in_place(|| {
+            reopen::resume(&self.blueprint, session, self.model.as_deref(), &self.root)
+        });
+        match resumed {
+            Ok((core, told)) => {
+                let old = std::mem::replace(&mut self.core, core);
+                tokio::task::block_in_place(|| old.end(true));
+                self.keep_mode(mode);
+                self.started();
+                self.core.events.push(Event::HunksChanged {
+                    paths: told.paths.clone(),
+                });
+                self.core.events.push(Event::SessionResumed {
+                    ok: true,
+                    message: told.message,
+                    paths: told.paths,
+                });
+            }
+            Err(why) => self.core.events.push(reopen::refused(&why)),
+        }
+    }
+
+    /// Mode and model are the person's choice and stay; what waits for review is kept in the new journal
+    /// before the old one lets it go.
+    fn new_session(&mut self) {
+        let mode = self.core.gate.mode();
+        tokio::task::block_in_place(|| {
+            self.blueprint.reload();
+            let core = self.blueprint.build(self.model.as_deref(), &self.root, None);
+            let old = std::mem::replace(&mut self.core, core);
+            old.end(true);
+        });
+        self.keep_mode(mode);
+        self.started();
+    }
+
+    fn keep_mode(&self, mode: Mode) {
         if mode != self.core.gate.mode() {
             self.core.gate.set_mode(mode);
             self.core.log.mode_changed(mode.as_str());
         }
-        self.started();
     }
 }

@@ -1,7 +1,7 @@
 //! From the front end's start to a session: configuration, services, tools, model.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,10 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::context;
 use crate::agent::core::Core;
-use crate::agent::history::History;
+use crate::agent::effects;
 use crate::agent::queue::EventQueue;
+use crate::agent::reopen::Place;
 use crate::agent::requests::Requests;
-use crate::agent::session_log::SessionLog;
+use crate::agent::resume::Resumed;
+use crate::agent::session_log::{LogSetup, SessionLog};
 use crate::agent::status::StatusBoard;
 use crate::backend::local::LocalBackend;
 use crate::config::load::{self, LoadInput, Loaded};
@@ -33,11 +35,13 @@ use crate::provider::{self, Provider, ProviderError, ProviderRow, ProviderSettin
 use crate::review::{ReviewBook, SharedBook};
 use crate::shell::env::Shell;
 use crate::shell::watchdog::Watchdog;
-use crate::snapshot::{SnapshotDirs, SnapshotStore};
+use crate::snapshot::{SnapshotDirs, SnapshotStore, TreeWatch};
 use crate::tools::bash::Bash;
 use crate::tools::builtin::{self, Services};
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::locks::PathLocks;
+use crate::tools::seen::SeenFiles;
+use crate::tools::shell_effects::{EffectHook, ShellEffects};
 use crate::tools::todo_write::PlanSink;
 
 /// What the front end says when it starts the agent.
@@ -83,6 +87,8 @@ pub struct Blueprint {
     status: Arc<StatusBoard>,
     turns: Arc<AtomicU64>,
     watchdog: Arc<Watchdog>,
+    /// Sees what commands do to the project's files.
+    watch: Arc<TreeWatch>,
     /// One for all sessions: a late answer must not meet the request of a later session.
     requests: Arc<Requests>,
 }
@@ -95,6 +101,9 @@ impl Blueprint {
         }
         let project = safe_path::project_root_with_home(&start.cwd, Some(&start.home));
         let loaded = read_config(&start, project.as_deref());
+        // A whole home is nobody's project.
+        let outside = || Some(start.cwd.clone()).filter(|cwd| !start.home.starts_with(cwd));
+        let watched = project.clone().or_else(outside);
         let status = StatusBoard::new();
         status.mode(loaded.config.mode.as_str());
         let requests = Arc::new(Requests::new(Arc::clone(&events), Arc::clone(&status)));
@@ -107,6 +116,7 @@ impl Blueprint {
             status,
             turns: Arc::default(),
             watchdog: Arc::new(Watchdog::new()),
+            watch: Arc::new(TreeWatch::new(watched)),
             requests,
         }
     }
@@ -188,8 +198,18 @@ impl Blueprint {
 
     /// A new session with everything it needs; `model` is what the person chose, if not in the configuration.
     /// Its work ends with `root`.
-    pub fn build(&self, model: Option<&str>, root: &CancellationToken) -> Arc<Core> {
-        let session = SessionId(ulid::Ulid::new().to_string());
+    /// `resumed`: it goes on with an earlier one.
+    pub fn build(
+        &self,
+        model: Option<&str>,
+        root: &CancellationToken,
+        resumed: Option<(Resumed, SnapshotStore)>,
+    ) -> Arc<Core> {
+        let (resumed, reopened) = resumed.unzip();
+        let session = match &resumed {
+            Some(resumed) => resumed.session.clone(),
+            None => SessionId(ulid::Ulid::new().to_string()),
+        };
         let config = Arc::clone(&self.loaded.config);
         let requests = Arc::clone(&self.requests);
         let editor: Arc<dyn Editor> = requests.clone();
@@ -205,13 +225,8 @@ impl Blueprint {
             readable: vec![offload.path()],
             only_listed: self.start.headless,
         }));
-        // Outside any project the snapshots lie with our state, never in the home folder itself.
-        let nowhere = self.start.state_dir.join("no-project");
-        let dirs = SnapshotDirs {
-            project: self.project.clone().unwrap_or(nowhere),
-            state: self.start.state_dir.clone(),
-        };
-        let snapshots = Arc::new(SnapshotStore::new(dirs, session.clone()));
+        let store = reopened.unwrap_or_else(|| SnapshotStore::new(self.snapshot_dirs(), session.clone()));
+        let snapshots = Arc::new(store);
         let backend = Arc::new(LocalBackend::new(
             Arc::clone(&editor),
             save_policy(config.save),
@@ -226,6 +241,7 @@ impl Blueprint {
             self.secret_variables(),
             timeout,
         );
+        let seen = Arc::new(SeenFiles::default());
         let mut registry = builtin::registry(Services {
             backend: backend.clone(),
             editor: Arc::clone(&editor),
@@ -233,6 +249,7 @@ impl Blueprint {
             bash,
             plan: self.plan_sink(),
             reads: gate.read_filter(),
+            seen: Arc::clone(&seen),
             may_delete: config.allow_fs_tools.offers("delete"),
         });
         let bash = !self.start.headless || self.shell_is_allowed();
@@ -252,8 +269,27 @@ impl Blueprint {
             mode: gate.mode().as_str().into(),
             version: env!("CARGO_PKG_VERSION").into(),
         };
-        let events = Arc::clone(&self.events);
-        let log = SessionLog::new(self.start.state_dir.clone(), session.clone(), first, events);
+        let (last_step, last_turn) = resumed.as_ref().map_or((0, 0), |r| (r.last_step, r.last_turn));
+        self.turns.fetch_max(last_turn, Ordering::Relaxed);
+        let (journal, kept, history, prompts) = match resumed {
+            Some(resumed) => (
+                Some(resumed.journal),
+                resumed.kept,
+                resumed.history,
+                resumed.prompts,
+            ),
+            None => Default::default(),
+        };
+        let log = SessionLog::new(LogSetup {
+            state_dir: self.start.state_dir.clone(),
+            root: self.place().root,
+            session: session.clone(),
+            first,
+            journal,
+            kept,
+            review: Arc::clone(&self.review),
+            events: Arc::clone(&self.events),
+        });
         Arc::new(Core {
             session,
             cwd: self.start.cwd.clone(),
@@ -268,23 +304,45 @@ impl Blueprint {
                 snapshots: Arc::clone(&snapshots),
                 offload,
                 locks: PathLocks::default(),
+                effects: ShellEffects::new(Arc::clone(&self.watch), self.effect_hook()),
             },
             gate,
             backend,
             snapshots,
             review: Arc::clone(&self.review),
             log,
-            history: Mutex::new(History::default()),
+            history: Mutex::new(history),
+            prompts: Mutex::new(prompts),
             system,
             model: Mutex::new(model),
             usage: Mutex::default(),
             notes: Mutex::default(),
-            steps: AtomicU64::new(0),
+            feedback: Mutex::default(),
+            seen,
+            steps: AtomicU64::new(last_step),
             turns: Arc::clone(&self.turns),
             status: Arc::clone(&self.status),
             human: self.start.human,
             root: root.clone(),
         })
+    }
+
+    /// Where the sessions of this project are found.
+    pub fn place(&self) -> Place {
+        Place {
+            state_dir: self.start.state_dir.clone(),
+            root: self.project.clone().unwrap_or_else(|| self.start.cwd.clone()),
+            home: self.start.home.clone(),
+        }
+    }
+
+    /// Where snapshots lie. Outside any project they lie with our state, never in the home folder itself.
+    pub fn snapshot_dirs(&self) -> SnapshotDirs {
+        let nowhere = self.start.state_dir.join("no-project");
+        SnapshotDirs {
+            project: self.project.clone().unwrap_or(nowhere),
+            state: self.start.state_dir.clone(),
+        }
     }
 
     /// Tells review and editor of files that changed on disk while no buffer held them.
@@ -301,6 +359,17 @@ impl Blueprint {
                 paths: vec![change.path.to_owned()],
             });
         })
+    }
+
+    /// Tells the review of files that a command changed.
+    fn effect_hook(&self) -> EffectHook {
+        let review = Arc::clone(&self.review);
+        Arc::new(move |store, effects| effects::review(&review, store, effects))
+    }
+
+    /// The watch over the project's files; a buffer that is written is no command's doing.
+    pub fn watch(&self) -> Arc<TreeWatch> {
+        Arc::clone(&self.watch)
     }
 
     fn plan_sink(&self) -> PlanSink {

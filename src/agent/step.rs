@@ -1,6 +1,7 @@
 //! The calls of one reply: reads run together, everything else alone and in the model's order.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::core::Core;
+use crate::agent::effects;
 use crate::host::scope::{self, Scope};
 use crate::protocol::event::{Event, Level};
 use crate::protocol::ids::{StepIx, TurnId};
@@ -33,7 +35,7 @@ pub async fn run_calls(
     skip: &(dyn Fn(&ToolCall) -> Option<String> + Sync),
     cancel: &CancellationToken,
 ) -> Vec<ToolResult> {
-    core.log.step(step, turn);
+    core.step_begins(step, turn);
     let place = Place {
         step,
         turn,
@@ -59,6 +61,7 @@ pub async fn run_calls(
         });
         results.extend(group.buffered(READS_TOGETHER).collect::<Vec<_>>().await);
     }
+    core.log.step_kept(step);
     results
 }
 
@@ -100,12 +103,25 @@ pub async fn run_call(core: &Arc<Core>, call: &ToolCall, place: Place, scope: Sc
         core.notice(Level::Warn, notice.clone(), None);
     }
     if !finished.changed.is_empty() {
+        whole_files(core, place.step, finished.changed.clone()).await;
         core.events.push(Event::FilesChanged {
+            paths: finished.changed.clone(),
+        });
+        // After it: a buffer has read its file again when its hunks are looked for.
+        core.events.push(Event::HunksChanged {
             paths: finished.changed.clone(),
         });
     }
     open.finished = Some(finished.clone());
     finished
+}
+
+/// Lets what no line shows wait for review.
+async fn whole_files(core: &Arc<Core>, step: StepIx, paths: Vec<PathBuf>) {
+    let core = Arc::clone(core);
+    let work = move || effects::review_whole(&core.review, &core.snapshots, step, &paths);
+    // A fault there costs the review of these files; their step is undone all the same.
+    let _ = tokio::task::spawn_blocking(work).await;
 }
 
 /// Says that the call ended, also when the work is dropped half-way.
@@ -143,6 +159,14 @@ fn context(core: &Arc<Core>, call: &ToolCall, cancel: &CancellationToken) -> Too
             });
         }),
     }
+}
+
+/// Whether one of the calls may change files.
+pub fn may_change(core: &Core, calls: &[ToolCall]) -> bool {
+    let class = |call: &ToolCall| core.registry.find(&call.name).map(|tool| tool.class());
+    calls
+        .iter()
+        .any(|call| matches!(class(call), Ok(ToolClass::Mutate | ToolClass::Execute)))
 }
 
 fn is_read(core: &Core, call: &ToolCall) -> bool {

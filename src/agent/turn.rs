@@ -7,8 +7,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::context;
 use crate::agent::core::Core;
+use crate::agent::feedback;
 use crate::agent::loop_guard::{LoopGuard, Verdict};
 use crate::agent::step;
+use crate::host::scope;
 use crate::protocol::event::{Event, TurnEnd, Usage};
 use crate::protocol::ids::{CallId, StepIx, TurnId};
 use crate::protocol::message::{ToolCall, ToolResult};
@@ -81,10 +83,16 @@ enum Cut {
 
 /// Runs a turn until the model has nothing more to do, or something ends it.
 pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationToken) -> Ended {
-    let text = context::user_text(&prompt.text, &prompt.context, &core.take_notes(), &core.cwd);
+    let mut notes = core.take_notes();
+    // What is asked of the editor ends with the turn.
+    let scope = || core.scope(cancel.clone());
+    notes.extend(scope::within(scope(), feedback::own_edits(core)).await);
+    let text = context::user_text(&prompt.text, &prompt.context, &notes, &core.cwd);
     append(core, |history| Some(history.push_user(text).clone()));
+    core.dispatcher.effects.prepare();
     let mut guard = LoopGuard::default();
     let mut said = String::new();
+    let mut looked = false;
     let limit = core.config.limits.max_steps;
     for _ in 0..limit {
         let step = core.next_step();
@@ -133,7 +141,17 @@ pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationTok
                     .to_owned()
             })
         };
-        let results = step::run_calls(core, prompt.turn, step, &reply.calls, &skip, cancel).await;
+        if !looked && step::may_change(core, &reply.calls) {
+            looked = true;
+            scope::within(scope(), feedback::look_around(core)).await;
+        }
+        let mut results = step::run_calls(core, prompt.turn, step, &reply.calls, &skip, cancel).await;
+        let changed = core.snapshots.touched(step).into_iter().map(|(path, ..)| path);
+        if let Some(news) = scope::within(scope(), feedback::diagnostics(core, changed.collect())).await
+            && let Some(last) = results.last_mut()
+        {
+            last.text = format!("{}\n\n[{news}]", last.text.trim_end());
+        }
         append(core, |history| Some(history.push_results(results).clone()));
         if cancel.is_cancelled() {
             return Ended::new(TurnEnd::Interrupted, said);

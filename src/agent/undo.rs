@@ -5,48 +5,77 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use crate::agent::core::Core;
-use crate::protocol::change::{ChangeSet, Content, ContentHash, Expect, FileChange, Origin};
-use crate::protocol::event::Event;
-use crate::protocol::ids::HunkId;
-use crate::review::Selector;
-use crate::snapshot::{After, Before, Fit, Plan, PlanFile, Restoration, Scope, SnapshotStore, Undone};
+use crate::agent::feedback;
+use crate::edit::merge::Merged;
+use crate::protocol::change::{ChangeSet, FileChange, Origin};
+use crate::protocol::event::{Conflict, Event};
+use crate::protocol::op::{OnConflict, Restore, Undo};
+use crate::snapshot::{
+    After, Before, Fit, Plan, PlanFile, Restoration, Scope, SnapshotError, SnapshotStore, Undone,
+};
 
-/// Takes back the steps of `scope`.
-pub async fn undo(core: &Arc<Core>, scope: Scope) -> Event {
+/// Takes back what `wish` names.
+pub async fn undo(core: &Arc<Core>, wish: Undo) -> Event {
+    let scope = match (wish.from, wish.steps) {
+        (Some(first), _) => Scope::From(first),
+        (None, Some(count)) => Scope::Steps(count),
+        (None, None) => Scope::Turn,
+    };
     let plan = match core.snapshots.plan_undo(scope) {
         Ok(plan) => plan,
         Err(error) => return refused(error.to_string()),
     };
-    let restored = match restore(core, &plan, Origin::Restore).await {
-        Ok(restored) => restored,
-        Err(message) => return refused(message),
-    };
+    let mut said = String::new();
+    let mut paths = Vec::new();
+    if wish.what != Restore::Conversation {
+        match undo_files(core, &plan, wish.conflicts).await {
+            Ok((message, restored)) => (said, paths) = (message, restored),
+            Err(event) => return event,
+        }
+    }
+    if wish.what != Restore::Files
+        && let Some(first) = plan.steps.last()
+    {
+        let forgotten = core.forget_from(*first);
+        let separator = if said.is_empty() { "" } else { " " };
+        said.push_str(separator);
+        said.push_str(&format!(
+            "The conversation is as before step {first}: {} forgotten.",
+            count(forgotten, "message")
+        ));
+    }
+    Event::Restored {
+        ok: true,
+        message: said,
+        paths,
+        conflicts: Vec::new(),
+    }
+}
+
+async fn undo_files(
+    core: &Arc<Core>,
+    plan: &Plan,
+    conflicts: OnConflict,
+) -> Result<(String, Vec<PathBuf>), Event> {
+    let restored = restore(core, plan, Origin::Restore, conflicts).await?;
     let (steps, paths) = (count(plan.steps.len(), "step"), restored.paths());
+    let kept = restored.kept(core);
+    let foreign = [restored.merged, restored.marked].concat();
     let undone = restored
-        .0
+        .files
         .into_iter()
         .map(|(path, was, now)| Undone { path, was, now })
         .collect();
-    let message = match core.snapshots.mark_undone(&plan, undone) {
-        Ok(()) => format!(
-            "Took back {steps}: {}. :DcodeRedo brings it again.",
-            names(core, &paths)
-        ),
-        Err(error) => format!(
-            "Took back {steps}: {}. It cannot be redone: {error}.",
-            names(core, &paths)
-        ),
+    let then = match core.snapshots.mark_undone(plan, undone, &foreign) {
+        Ok(()) => ":DcodeRedo brings it again.".to_owned(),
+        Err(error) => format!("It cannot be redone: {error}."),
     };
+    let names = names(core, &paths);
     core.note(format!(
-        "The person undid your last {steps}: {} as before.",
-        names(core, &paths)
+        "The person undid your last {steps}: {names} as before.{kept}"
     ));
     core.log.undone(&plan.steps);
-    Event::Restored {
-        ok: true,
-        message,
-        paths,
-    }
+    Ok((format!("Took back {steps}: {names}.{kept} {then}"), paths))
 }
 
 /// Takes back the last undo. What comes again is the agent's, and waits for review again.
@@ -55,12 +84,16 @@ pub async fn redo(core: &Arc<Core>) -> Event {
         Ok(plan) => plan,
         Err(error) => return refused(error.to_string()),
     };
-    let restored = match restore(core, &plan, Origin::Agent).await {
+    let restored = match restore(core, &plan, Origin::Agent, OnConflict::Refuse).await {
         Ok(restored) => restored,
-        Err(message) => return refused(message),
+        Err(event) => return event,
     };
     let (steps, paths) = (count(plan.steps.len(), "step"), restored.paths());
-    let now = restored.0.into_iter().map(|(path, _, now)| (path, now)).collect();
+    let now = restored
+        .files
+        .into_iter()
+        .map(|(path, _, now)| (path, now))
+        .collect();
     let message = match core.snapshots.mark_redone(&plan, now) {
         Ok(()) => format!("Did {steps} again: {}.", names(core, &paths)),
         Err(error) => format!(
@@ -77,81 +110,120 @@ pub async fn redo(core: &Arc<Core>) -> Event {
         ok: true,
         message,
         paths,
+        conflicts: Vec::new(),
     }
 }
 
-/// Rejects hunks of a file that no buffer holds.
-///
-/// # Errors
-/// A sentence for the person.
-pub async fn reject(core: &Arc<Core>, path: &Path, hunk: Option<HunkId>) -> Result<(), String> {
-    let selector = hunk.map_or(Selector::All, Selector::Hunk);
-    let _held = core.dispatcher.locks.acquire(vec![path.to_owned()]).await;
-    let (current, rejection) = {
-        let book = core.review.lock().unwrap_or_else(PoisonError::into_inner);
-        let rejection = book
-            .rejection(path, &selector)
-            .map_err(|error| error.to_string())?;
-        (book.export(path).and_then(|texts| texts.current), rejection)
-    };
-    let expect = match &current {
-        Some(text) => Expect::Text(ContentHash::of(text.as_bytes())),
-        None => Expect::Absent,
-    };
-    let path = path.to_owned();
-    let change = match rejection.text {
-        Some(text) => FileChange::Write {
-            path: path.clone(),
-            expect,
-            content: Content::Text(text),
-        },
-        None => FileChange::Delete {
-            path: path.clone(),
-            expect,
-        },
-    };
-    let label = format!("reject {}", path.display());
-    let set = ChangeSet {
-        origin: Origin::Restore,
-        label,
-        changes: vec![change],
-    };
-    core.backend.apply(set).await.map_err(|error| error.to_string())?;
-    core.events.push(Event::FilesChanged { paths: vec![path] });
-    Ok(())
+/// What was put back.
+struct Restored {
+    /// Of each file: what was there before it was put back, and what is there now.
+    files: Vec<(PathBuf, Before, After)>,
+    /// Files in which the lines of somebody else were kept.
+    merged: Vec<PathBuf>,
+    /// Files between whose old lines and somebody else's conflict markers stand.
+    marked: Vec<PathBuf>,
+    /// Files that were left as they are.
+    skipped: Vec<PathBuf>,
 }
-
-/// Of each file: what was there before it was put back, and what is there now.
-struct Restored(Vec<(PathBuf, Before, After)>);
 
 impl Restored {
     fn paths(&self) -> Vec<PathBuf> {
-        self.0.iter().map(|(path, ..)| path.clone()).collect()
+        self.files.iter().map(|(path, ..)| path.clone()).collect()
+    }
+
+    /// Sentences on what is not simply as before, each with a space before it.
+    fn kept(&self, core: &Core) -> String {
+        let mut text = String::new();
+        for (paths, words) in [
+            (&self.merged, "What was written there since is kept in"),
+            (&self.marked, "Both versions stand between conflict markers in"),
+            (&self.skipped, "Left as it is:"),
+        ] {
+            if !paths.is_empty() {
+                let _ = write!(text, " {words} {}.", names(core, paths));
+            }
+        }
+        text
     }
 }
 
-/// Puts back the files of a plan: all, or none and a sentence why.
-async fn restore(core: &Arc<Core>, plan: &Plan, origin: Origin) -> Result<Restored, String> {
+/// What is to be done to each file of a plan.
+#[derive(Default)]
+struct Decided {
+    files: Vec<(PlanFile, Before, Restoration)>,
+    merged: Vec<PathBuf>,
+    marked: Vec<PathBuf>,
+    skipped: Vec<PathBuf>,
+    conflicts: Vec<Conflict>,
+}
+
+impl Decided {
+    fn add(&mut self, file: &PlanFile, now: Before, judged: Judged, wish: OnConflict) {
+        let path = file.path.clone();
+        let restoration = match (judged, wish) {
+            (Judged::Fits(restoration), _) => restoration,
+            (Judged::Merged(restoration), _) => {
+                self.merged.push(path);
+                restoration
+            }
+            (
+                Judged::Conflict {
+                    marked: Some(restoration),
+                    ..
+                },
+                OnConflict::Mark,
+            ) => {
+                self.marked.push(path);
+                restoration
+            }
+            (Judged::Conflict { .. }, OnConflict::Skip) => return self.skipped.push(path),
+            (Judged::Conflict { lines, .. }, _) => return self.conflicts.push(Conflict { path, lines }),
+        };
+        self.files.push((file.clone(), now, restoration));
+    }
+}
+
+/// Puts back the files of a plan: all but those that are to be skipped, or none and a sentence why.
+async fn restore(core: &Arc<Core>, plan: &Plan, origin: Origin, wish: OnConflict) -> Result<Restored, Event> {
     // A call from Lua may run beside an undo.
     let paths = plan.files.iter().map(|file| file.path.clone()).collect();
     let _held = core.dispatcher.locks.acquire(paths).await;
-    let mut found = Vec::new();
-    let mut conflicts = Vec::new();
+    let mut decided = Decided::default();
     for file in &plan.files {
-        let now = observe(core, &file.path).await?;
-        let (fit, restoration) = judge(core, file, &now).await?;
-        if let Fit::ChangedSince { lines } = fit {
-            conflicts.push((file.path.clone(), lines));
-        }
-        found.push((now, restoration));
+        let now = observe(core, &file.path).await.map_err(refused)?;
+        let judged = judge(core, file, &now).await.map_err(refused)?;
+        decided.add(file, now, judged, wish);
     }
-    if !conflicts.is_empty() {
-        return Err(conflict(core, &conflicts));
+    if !decided.conflicts.is_empty() {
+        return Err(conflict(core, decided.conflicts));
     }
-    let changes: Vec<FileChange> = found
-        .iter()
-        .filter_map(|(_, restoration)| restoration.change())
-        .collect();
+    let files = carry_out(core, &decided.files, origin).await.map_err(refused)?;
+    let restored = Restored {
+        files,
+        merged: decided.merged,
+        marked: decided.marked,
+        skipped: decided.skipped,
+    };
+    {
+        let mut book = core.review.lock().unwrap_or_else(PoisonError::into_inner);
+        restored
+            .files
+            .iter()
+            .for_each(|(path, ..)| book.settle_whole(path));
+    }
+    feedback::put_back(core, &restored.paths()).await;
+    core.events.push(Event::FilesChanged {
+        paths: restored.paths(),
+    });
+    Ok(restored)
+}
+
+async fn carry_out(
+    core: &Arc<Core>,
+    files: &[(PlanFile, Before, Restoration)],
+    origin: Origin,
+) -> Result<Vec<(PathBuf, Before, After)>, String> {
+    let changes: Vec<FileChange> = files.iter().filter_map(|(.., what)| what.change()).collect();
     if !changes.is_empty() {
         let set = ChangeSet {
             origin,
@@ -162,9 +234,20 @@ async fn restore(core: &Arc<Core>, plan: &Plan, origin: Origin) -> Result<Restor
     }
     // What a change set cannot do: links, and folders, which are empty only now.
     let mut rest = Vec::new();
-    for file in &plan.files {
+    for (file, _, what) in files {
+        if what.change().is_some() && what.is_text() {
+            continue;
+        }
         let now = observe(core, &file.path).await?;
-        let (_, restoration) = judge(core, file, &now).await?;
+        let restoration = blocking(core, {
+            let (file, now) = (file.clone(), now.clone());
+            move |snapshots| {
+                snapshots
+                    .restoration(&file, &now)
+                    .map_err(|error| error.to_string())
+            }
+        })
+        .await?;
         if restoration.change().is_none() && !restoration.is_nothing() {
             rest.push(restoration);
         }
@@ -174,14 +257,10 @@ async fn restore(core: &Arc<Core>, plan: &Plan, origin: Origin) -> Result<Restor
     })
     .await?;
     let mut restored = Vec::new();
-    for (file, (was, _)) in plan.files.iter().zip(found) {
+    for (file, was, _) in files {
         let now = After::from(&observe(core, &file.path).await?);
-        restored.push((file.path.clone(), was, now));
+        restored.push((file.path.clone(), was.clone(), now));
     }
-    let restored = Restored(restored);
-    core.events.push(Event::FilesChanged {
-        paths: restored.paths(),
-    });
     Ok(restored)
 }
 
@@ -201,14 +280,37 @@ async fn observe(core: &Arc<Core>, path: &Path) -> Result<Before, String> {
     .await
 }
 
-async fn judge(core: &Arc<Core>, file: &PlanFile, now: &Before) -> Result<(Fit, Restoration), String> {
+/// Whether and how a file may be put back.
+enum Judged {
+    /// Nobody else wrote in it.
+    Fits(Restoration),
+    /// Somebody did, in other lines, which stay.
+    Merged(Restoration),
+    /// Somebody did, in the same lines.
+    Conflict {
+        lines: usize,
+        /// What puts both versions there, where that can be done.
+        marked: Option<Restoration>,
+    },
+}
+
+async fn judge(core: &Arc<Core>, file: &PlanFile, now: &Before) -> Result<Judged, String> {
     let (file, now) = (file.clone(), now.clone());
     blocking(core, move |snapshots| {
-        let fit = snapshots.check(&file, &now).map_err(|error| error.to_string())?;
-        let restoration = snapshots
-            .restoration(&file, &now)
-            .map_err(|error| error.to_string())?;
-        Ok((fit, restoration))
+        let judged = || -> Result<Judged, SnapshotError> {
+            let Fit::ChangedSince { lines } = snapshots.check(&file, &now)? else {
+                return Ok(Judged::Fits(snapshots.restoration(&file, &now)?));
+            };
+            Ok(match snapshots.merged(&file, &now)? {
+                Some((Merged::Clean(_), restoration)) => Judged::Merged(restoration),
+                Some((Merged::Conflict { .. }, restoration)) => Judged::Conflict {
+                    lines,
+                    marked: Some(restoration),
+                },
+                None => Judged::Conflict { lines, marked: None },
+            })
+        };
+        judged().map_err(|error| error.to_string())
     })
     .await
 }
@@ -222,9 +324,9 @@ async fn blocking<T: Send + 'static>(
     done.unwrap_or_else(|_| Err("The undo failed by a fault of its own; see :Dcode log.".into()))
 }
 
-fn conflict(core: &Core, conflicts: &[(PathBuf, usize)]) -> String {
+fn conflict(core: &Core, conflicts: Vec<Conflict>) -> Event {
     let mut text = String::new();
-    for (path, lines) in conflicts {
+    for Conflict { path, lines } in &conflicts {
         let shown = path.strip_prefix(&core.cwd).unwrap_or(path).display();
         let _ = write!(
             text,
@@ -233,7 +335,12 @@ fn conflict(core: &Core, conflicts: &[(PathBuf, usize)]) -> String {
         );
     }
     text.push_str("Nothing was put back. Take your changes back with u first, or keep them elsewhere.");
-    text
+    Event::Restored {
+        ok: false,
+        message: text,
+        paths: Vec::new(),
+        conflicts,
+    }
 }
 
 fn refused(message: String) -> Event {
@@ -241,6 +348,7 @@ fn refused(message: String) -> Event {
         ok: false,
         message,
         paths: Vec::new(),
+        conflicts: Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@ pub mod difference;
 pub mod hint;
 pub mod levenshtein;
 pub mod lines;
+pub mod merge;
 pub mod patch_apply;
 pub mod patch_hint;
 #[cfg(test)]

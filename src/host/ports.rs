@@ -1,12 +1,12 @@
 //! The two ports.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use thiserror::Error;
 
 use crate::protocol::change::{AppliedFile, BufferText, EditBatch};
-use crate::protocol::request::{Approval, Choice, Question, UnsavedBuffer};
+use crate::protocol::request::{Approval, Choice, Diagnostic, NotSaved, Question, UnsavedBuffer};
 
 /// The editor's buffers.
 #[async_trait]
@@ -19,6 +19,12 @@ pub trait Editor: Send + Sync {
 
     /// Edits loaded buffers: all of them or none. Waits until the editor can be edited.
     async fn apply(&self, batch: EditBatch) -> Result<Vec<AppliedFile>, EditorError>;
+
+    /// What language servers say of the loaded buffers of `paths`, or of all.
+    async fn diagnostics(&self, paths: Option<Vec<PathBuf>>) -> Result<Vec<Diagnostic>, EditorError>;
+
+    /// Writes the loaded buffers that hold `paths`. The answer names those that could not be written.
+    async fn save(&self, paths: Vec<PathBuf>) -> Result<Vec<NotSaved>, EditorError>;
 }
 
 /// Why the editor did not do what it was asked.
@@ -57,6 +63,8 @@ pub struct Answer {
     pub feedback: Option<String>,
     /// Changed arguments; judged anew.
     pub args: Option<serde_json::Value>,
+    /// Whether unsaved buffers are written first.
+    pub save: bool,
 }
 
 /// Why the person gave no answer.

@@ -98,6 +98,19 @@ impl BlobStore {
         }
     }
 
+    /// Removes bytes that nothing speaks of any more; what is not there is gone already.
+    pub fn remove(&self, hash: &ContentHash) -> Result<(), JournalError> {
+        if !is_hash(hash) {
+            return Ok(());
+        }
+        match self.dir.remove(&hash.0) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(JournalError::io(&self.dir.path().join(&hash.0), &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A blob of another length is damaged: it is written anew.
     fn holds(&self, hash: &ContentHash, size: u64) -> bool {
         self.dir.size_of(&hash.0) == Some(size)

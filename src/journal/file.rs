@@ -16,6 +16,8 @@ use crate::journal::recover::{Recovered, recover};
 use crate::protocol::ids::SessionId;
 
 const NAME: &str = "journal.jsonl";
+/// How much of a journal is its beginning.
+const START: u64 = 16 * 1024;
 
 /// Where the journal of `session` lies: `<state>/sessions/<session>/journal.jsonl`.
 pub fn journal_path(state: &Path, session: &SessionId) -> PathBuf {
@@ -201,6 +203,16 @@ impl Tail {
 pub fn read(path: &Path) -> Result<Recovered, JournalError> {
     let file = open_file(path, OFlags::RDONLY)?;
     recover(path, &read_all(path, &file)?)
+}
+
+/// [`read`] of the beginning alone: the header and the first records. The rest looks torn.
+pub fn read_start(path: &Path) -> Result<Recovered, JournalError> {
+    let file = open_file(path, OFlags::RDONLY)?;
+    let mut bytes = Vec::new();
+    file.take(START)
+        .read_to_end(&mut bytes)
+        .map_err(|error| JournalError::io(path, &error))?;
+    recover(path, &bytes)
 }
 
 fn open_file(path: &Path, flags: OFlags) -> Result<File, JournalError> {

@@ -7,7 +7,7 @@ use crate::protocol::ids::SessionId;
 /// The version of the format. Another one cannot be read.
 pub const MAJOR: u64 = 1;
 /// Grows when a kind of record or a field is added; every minor version can be read.
-pub const MINOR: u64 = 0;
+pub const MINOR: u64 = 1;
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

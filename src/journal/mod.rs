@@ -16,7 +16,7 @@ mod recover;
 
 pub use blobs::BlobStore;
 pub use error::JournalError;
-pub use file::{Journal, Opened, journal_path, read};
+pub use file::{Journal, Opened, journal_path, read, read_start};
 pub use line::{Header, MAJOR, MINOR};
 pub use lock::{FileLock, is_locked, try_lock};
 pub use private_dir::{PendingFile, PrivateDir, is_plain_name};

@@ -146,6 +146,11 @@ impl PrivateDir {
         }
     }
 
+    /// Removes the file or link `name`.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())?)
+    }
+
     /// The names in it, sorted; those that are not UTF-8 are none of ours and left out.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();

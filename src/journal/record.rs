@@ -33,15 +33,24 @@ pub enum Record {
         /// The version of dcode.
         version: String,
     },
-    /// The history grew by a message. The history is exactly these, in order.
+    /// The history grew by a message. The history is exactly these, in order, but for what a
+    /// [`Record::HistoryCut`] took away.
     MessageAppended {
         /// The message.
         message: Message,
+    },
+    /// The person took a part of the conversation back.
+    HistoryCut {
+        /// How many messages are left of those before this record.
+        messages: usize,
     },
     /// A turn began.
     TurnStarted {
         /// Which.
         turn: TurnId,
+        /// The person's words; empty in a journal of version 1.0.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        text: String,
     },
     /// A turn came to rest.
     TurnFinished {
@@ -56,6 +65,11 @@ pub enum Record {
         step: StepIx,
         /// Of which turn.
         turn: TurnId,
+    },
+    /// What a step left to review stands in the records before this one. A step without it was cut off.
+    StepKept {
+        /// Which.
+        step: StepIx,
     },
     /// A step was taken back.
     StepUndone {

@@ -12,7 +12,7 @@ use crate::agent::runtime::AgentHandle;
 use crate::nvim::{app, buffers, review_view};
 use crate::protocol::change::LineEdit;
 use crate::protocol::ids::HunkId;
-use crate::protocol::op::Op;
+use crate::protocol::op::{HunkOutcome, Op};
 use crate::review::{Author, Hunk, ReviewBook, Selector};
 
 thread_local! {
@@ -62,6 +62,12 @@ pub enum Action {
     Mark { buf: i64, seq: u64 },
     /// Undo or redo has come to this sequence number.
     Arrive { buf: i64, seq: u64 },
+    /// Which edits bring back what was rejected last in a buffer. They are made as the agent's.
+    BringBack { buf: i64 },
+    /// The editor wrote the file of a buffer.
+    Written { path: PathBuf },
+    /// The edits that reject hunks of a buffer were made; `hunks` is `told` of [`Action::Reject`].
+    Rejected { path: PathBuf, hunks: Vec<HunkOutcome> },
     /// Accept hunks.
     Accept(Which),
     /// Say which edits put the base back. Hunks of files that no buffer holds are rejected by the engine.
@@ -152,8 +158,15 @@ pub fn act(action: Action) -> Result<Json, String> {
             let restored = book.arrive(&path_of(buf)?, seq);
             return Ok(json!({ "restored": restored }));
         }
+        Action::BringBack { buf } => {
+            let path = path_of(buf)?;
+            let edits = book.bring_back(&path).map_err(|error| error.to_string())?;
+            return Ok(json!({ "path": path, "buf": buf, "edits": rows(&edits) }));
+        }
+        Action::Written { path } => agent.written(&path),
+        Action::Rejected { path, hunks } => drop(agent.submit(Op::Reviewed { path, hunks })),
         Action::Accept(which) => return accept(&agent, &mut book, &which),
-        Action::Reject(which) => return reject(&agent, &book, &which),
+        Action::Reject(which) => return reject(&agent, &mut book, &which),
     }
     Ok(json!(true))
 }
@@ -198,16 +211,17 @@ fn accept(agent: &AgentHandle, book: &mut ReviewBook, which: &Which) -> Result<J
     let mut total = 0;
     for path in &paths {
         // A path without a hunk there counts nothing; the sum says whether there was one at all.
+        let met = selected(book, path, &selector);
         let accepted = book.accept(path, &selector).unwrap_or(0);
         if accepted > 0 {
-            tell(agent, path, accepted, 0);
+            tell(agent, path, &met, true);
         }
         total += accepted;
     }
     Ok(json!({ "count": total, "paths": paths }))
 }
 
-fn reject(agent: &AgentHandle, book: &ReviewBook, which: &Which) -> Result<Json, String> {
+fn reject(agent: &AgentHandle, book: &mut ReviewBook, which: &Which) -> Result<Json, String> {
     let (paths, selector) = select(book, which)?;
     let (mut total, mut files) = (0, Vec::new());
     for path in &paths {
@@ -215,28 +229,35 @@ fn reject(agent: &AgentHandle, book: &ReviewBook, which: &Which) -> Result<Json,
             continue;
         };
         total += rejection.hunks;
-        tell(agent, path, 0, rejection.hunks);
+        let met = selected(book, path, &selector);
         let buf = buf_of(path);
-        if buf.is_none() {
+        let whole = rejection.whole.is_some();
+        if buf.is_some() {
+            book.remember_rejected(path, &selector);
+        }
+        if buf.is_none() || whole {
+            tell(agent, path, &met, false);
             agent.submit(Op::Reject {
                 path: path.clone(),
                 hunk: which.hunk,
             });
         }
-        let edits = rejection
-            .edits
-            .iter()
-            .map(|edit| json!({ "start": edit.start, "end_": edit.end, "lines": edit.lines }));
         files.push(json!({
             "path": path,
-            "buf": buf,
-            "edits": edits.collect::<Vec<_>>(),
+            "buf": buf.filter(|_| !whole || rejection.hunks > 1),
+            "edits": rows(&rejection.edits),
             "eol": rejection.eol,
             "remove": rejection.remove_file,
             "hunks": rejection.hunks,
+            "told": outcomes(&met, false),
         }));
     }
     Ok(json!({ "count": total, "files": files }))
+}
+
+fn rows(edits: &[LineEdit]) -> Vec<Json> {
+    let row = |edit: &LineEdit| json!({ "start": edit.start, "end_": edit.end, "lines": edit.lines });
+    edits.iter().map(row).collect()
 }
 
 fn select(book: &ReviewBook, which: &Which) -> Result<(Vec<PathBuf>, Selector), String> {
@@ -255,12 +276,35 @@ fn select(book: &ReviewBook, which: &Which) -> Result<(Vec<PathBuf>, Selector), 
     Ok((paths, selector))
 }
 
-fn tell(agent: &AgentHandle, path: &Path, accepted: usize, rejected: usize) {
-    let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
+/// The hunks that `selector` meets, wholly or in part.
+fn selected(book: &ReviewBook, path: &Path, selector: &Selector) -> Vec<Hunk> {
+    let mut hunks = book.hunks(path);
+    hunks.retain(|hunk| match selector {
+        Selector::Hunk(id) => hunk.id == *id,
+        Selector::Lines { first, last } => hunk.start <= *last && *first < hunk.start + hunk.count.max(1),
+        Selector::All => true,
+    });
+    hunks
+}
+
+fn outcomes(hunks: &[Hunk], accepted: bool) -> Vec<HunkOutcome> {
+    let outcome = |hunk: &Hunk| HunkOutcome {
+        line: hunk.start,
+        text: hunk
+            .added
+            .first()
+            .or(hunk.removed.first())
+            .cloned()
+            .unwrap_or_default(),
+        accepted,
+    };
+    hunks.iter().map(outcome).collect()
+}
+
+fn tell(agent: &AgentHandle, path: &Path, hunks: &[Hunk], accepted: bool) {
     agent.submit(Op::Reviewed {
         path: path.to_owned(),
-        accepted: count(accepted),
-        rejected: count(rejected),
+        hunks: outcomes(hunks, accepted),
     });
 }
 

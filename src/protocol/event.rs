@@ -165,12 +165,106 @@ pub enum Event {
         message: String,
         /// The files put back.
         paths: Vec<PathBuf>,
+        /// The files that an undo would have to overwrite.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        conflicts: Vec<Conflict>,
+    },
+    /// The steps that changed files.
+    Timeline {
+        /// Oldest first.
+        steps: Vec<TimelineStep>,
+    },
+    /// What one step changed.
+    StepDiff {
+        /// Which.
+        step: StepIx,
+        /// A unified diff over all its files; of what is no text a line that says so.
+        diff: String,
+    },
+    /// Something waits for review in an earlier session of this project.
+    SessionOffered {
+        /// The newest of them; [`crate::protocol::op::Op::Resume`] goes on with it.
+        session: SessionId,
+        /// Hunks in it.
+        hunks: usize,
+        /// Files of these.
+        files: usize,
+        /// Further sessions in which something waits.
+        others: usize,
+    },
+    /// An earlier session goes on, or cannot.
+    SessionResumed {
+        /// Whether it goes on.
+        ok: bool,
+        /// What came back and what did not, in whole sentences; or why not.
+        message: String,
+        /// The files in which something waits again.
+        paths: Vec<PathBuf>,
     },
     /// The agent ended.
     Stopped {
         /// Why.
         reason: String,
     },
+}
+
+/// A file in which an undo would overwrite lines of somebody else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// The file.
+    pub path: PathBuf,
+    /// How many lines; at least 1.
+    pub lines: usize,
+}
+
+/// A step of the timeline.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimelineStep {
+    /// Which.
+    pub step: StepIx,
+    /// Of which turn.
+    pub turn: TurnId,
+    /// What the person asked for; empty for a call from Lua.
+    pub prompt: String,
+    /// Whether it is taken back.
+    pub undone: bool,
+    /// The files, sorted by path.
+    pub files: Vec<TimelineFile>,
+}
+
+/// A file of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimelineFile {
+    /// The file.
+    pub path: PathBuf,
+    /// What the step did with it.
+    pub change: FileFate,
+    /// Lines added; 0 for what is no text.
+    pub added: usize,
+    /// Lines removed.
+    pub removed: usize,
+    /// Whether the step's change can be taken back.
+    pub undoable: bool,
+}
+
+/// What became of a file as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileFate {
+    /// It was not there before.
+    Created,
+    /// It is not there any more.
+    Deleted,
+    /// Its text changed.
+    Changed,
+    /// Its content changed, which is no text.
+    Binary,
+    /// Its permission bits alone changed.
+    Mode,
+    /// It became a link or a folder, or was one.
+    Kind,
+    /// It changed, and what it held is not known any more.
+    Unknown,
 }
 
 /// Why a turn ended.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::protocol::ids::{HunkId, RequestId, TicketId, TurnId};
+use crate::protocol::ids::{HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
 use crate::protocol::request::Reply;
 
 /// One wish. Ops are handled in order; none waits for the one before to finish its work.
@@ -59,20 +59,28 @@ pub enum Op {
         reply: Reply,
     },
     /// Take back steps.
-    Undo {
-        /// How many steps, at least 1; `None` = the whole last turn.
-        steps: Option<u32>,
+    Undo(Undo),
+    /// List the steps that changed files, as [`crate::protocol::event::Event::Timeline`].
+    Timeline,
+    /// Show what one step changed, as [`crate::protocol::event::Event::StepDiff`].
+    StepDiff {
+        /// Which.
+        step: StepIx,
+    },
+    /// Go on with an earlier session of this project: its conversation, its steps, what waits for review.
+    Resume {
+        /// Which; `None` = the newest in which something waits, else the newest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<SessionId>,
     },
     /// Take back the last undo.
     Redo,
-    /// Hunks were accepted or rejected; the model hears of it with the next request.
+    /// Hunks were accepted or rejected; the model hears of it with the next prompt.
     Reviewed {
         /// The file.
         path: PathBuf,
-        /// Accepted hunks.
-        accepted: u32,
-        /// Rejected hunks.
-        rejected: u32,
+        /// What became of each.
+        hunks: Vec<HunkOutcome>,
     },
     /// Reject hunks of a file that no buffer holds; a buffer's are rejected by the editor.
     Reject {
@@ -81,6 +89,11 @@ pub enum Op {
         /// One hunk; none = all of the file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hunk: Option<HunkId>,
+    },
+    /// Bring back what was rejected last in a file that no buffer holds; a buffer's comes back in the editor.
+    BringBack {
+        /// The file.
+        path: PathBuf,
     },
     /// Change the permission mode.
     SetMode {
@@ -96,6 +109,72 @@ pub enum Op {
     NewSession,
     /// End everything.
     Shutdown,
+}
+
+impl Op {
+    /// Take back the files of so many steps; `None` = of the whole last turn.
+    pub fn undo(steps: Option<u32>) -> Self {
+        Self::Undo(Undo {
+            steps,
+            ..Undo::default()
+        })
+    }
+}
+
+/// Which steps go back, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undo {
+    /// How many steps, at least 1; `None` = the whole last turn.
+    #[serde(default)]
+    pub steps: Option<u32>,
+    /// This step and all after it, in place of a count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<StepIx>,
+    /// What goes back.
+    #[serde(default)]
+    pub what: Restore,
+    /// What becomes of files in which an undo would overwrite the person's lines.
+    #[serde(default)]
+    pub conflicts: OnConflict,
+}
+
+/// A hunk in a few words, and what the person decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HunkOutcome {
+    /// Its first line when it was decided on, 1-based.
+    pub line: usize,
+    /// The first line that the agent wrote there, else the first that it removed.
+    pub text: String,
+    /// Whether it was accepted; else rejected.
+    #[serde(default)]
+    pub accepted: bool,
+}
+
+/// What an undo takes back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Restore {
+    /// The files; the model hears of it with the next prompt.
+    #[default]
+    Files,
+    /// What was said from there on.
+    Conversation,
+    /// Both.
+    Both,
+}
+
+/// What an undo does with files whose lines of the person it cannot keep by itself. Lines apart from the
+/// agent's are always kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnConflict {
+    /// Nothing at all is put back, and the files are named.
+    #[default]
+    Refuse,
+    /// These files stay as they are, the others are put back.
+    Skip,
+    /// The old lines come back with the person's beside them, between conflict markers.
+    Mark,
 }
 
 /// Where the person is when a prompt is sent.

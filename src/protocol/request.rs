@@ -27,6 +27,18 @@ pub enum Request {
     Unsaved,
     /// Edit loaded buffers.
     ApplyEdits(EditBatch),
+    /// What language servers and linters say of loaded buffers: errors and warnings. Of a buffer that is
+    /// still being looked at nothing is told.
+    Diagnostics {
+        /// Of these files; `None` = of all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        paths: Option<Vec<PathBuf>>,
+    },
+    /// Write loaded buffers.
+    SaveBuffers {
+        /// Their files.
+        paths: Vec<PathBuf>,
+    },
 }
 
 /// The text of a buffer that is not saved.
@@ -63,6 +75,43 @@ pub struct Approval {
     /// What a `session` or `always` answer would be remembered as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+    /// For commands: files whose buffers hold unsaved changes, which the command would not see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsaved: Vec<PathBuf>,
+}
+
+/// One error or warning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// The file.
+    pub path: PathBuf,
+    /// 1-based.
+    pub line: usize,
+    /// `error` or `warning`.
+    pub severity: String,
+    /// Who says so, for example `rustc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The message, perhaps of several lines.
+    pub message: String,
+}
+
+impl Diagnostic {
+    /// All but the place, in one line.
+    pub fn words(&self) -> String {
+        let message = self.message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let source = self.source.as_ref().map(|source| format!(" ({source})"));
+        format!("{}: {message}{}", self.severity, source.unwrap_or_default())
+    }
+}
+
+/// A buffer that could not be written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotSaved {
+    /// Its file.
+    pub path: PathBuf,
+    /// Why, as the end of a sentence.
+    pub reason: String,
 }
 
 /// An answer to an [`Approval`].
@@ -129,6 +178,9 @@ pub enum Reply {
         /// Arguments that the person changed; they are judged anew.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         args: Option<Value>,
+        /// Whether the unsaved buffers are written first.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        save: bool,
     },
     /// To [`Request::Question`]: the chosen labels of each question; `None` = no answer at all.
     Question {
@@ -149,6 +201,16 @@ pub enum Reply {
     Applied {
         /// What became of each.
         files: Vec<AppliedFile>,
+    },
+    /// To [`Request::Diagnostics`].
+    Diagnostics {
+        /// In no order.
+        found: Vec<Diagnostic>,
+    },
+    /// To [`Request::SaveBuffers`].
+    Saved {
+        /// Those that could not be written.
+        failed: Vec<NotSaved>,
     },
     /// To [`Request::ReadBuffer`] or [`Request::ApplyEdits`], when nothing was changed.
     Refused {

@@ -108,6 +108,7 @@ impl State {
             text: after.text(crlf),
             remove_file,
             hunks,
+            whole: None,
         }
     }
 
@@ -205,6 +206,7 @@ impl State {
             final_newline: span.final_newline,
             file: span.file,
             at_end: span.at_end,
+            whole: None,
         }
     }
 
@@ -225,6 +227,7 @@ impl State {
             final_newline: self.eol_change(),
             file: self.existence(),
             at_end: false,
+            whole: None,
         }
     }
 

@@ -6,6 +6,9 @@
 //! **The person's** lines go into the base too, unless they fall inside a hunk:
 //! - what puts the base's lines back makes that part of the hunk vanish;
 //! - text put directly before or after a hunk is outside it; where lines were deleted, it stands after them;
+//! - lines put between lines of a hunk are the person's alone: the base gets them too, at the place that
+//!   stands for theirs, and the hunk becomes two. So nothing that is put in disappears with a rejection;
+//!   what the person made of the agent's own lines goes with them (and `u` brings it back);
 //! - an edit across the border of a hunk is cut there when it only removes lines or keeps their number
 //!   (indenting, substitution); otherwise the hunk grows over it.
 
@@ -137,6 +140,10 @@ impl State {
         if first >= last {
             return self.outside(edit);
         }
+        let put_in = edit.start == edit.end && last == first + 1;
+        if put_in && self.regions[first].current.start < edit.start {
+            return self.put_into(first, edit, ids);
+        }
         let cuts = self.cuts(edit, first, last);
         if cuts.is_empty() {
             return self.grow(edit, first, last, true, ids);
@@ -166,6 +173,37 @@ impl State {
             .collect();
         cuts.dedup();
         cuts
+    }
+
+    /// Lines that the person puts between lines of a region. They are nobody's change to decide on: the base
+    /// gets them at the place that stands for theirs, and the region becomes one above and one below.
+    fn put_into(&mut self, index: usize, edit: &LineEdit, ids: &mut HunkIds) {
+        self.revision += 1;
+        let region = self.regions.remove(index);
+        let at = region.base_of(&(edit.start..edit.start)).start;
+        self.splice_base(at..at, &edit.lines, index);
+        self.splice_current(edit.start..edit.start, &edit.lines, index);
+        let count = edit.lines.len();
+        let above = Region {
+            base: region.base.start..at,
+            current: region.current.start..edit.start,
+            touched: true,
+            ..region.clone()
+        };
+        let below = Region {
+            base: at + count..region.base.end + count,
+            current: edit.start + count..region.current.end + count,
+            touched: true,
+            ..region
+        };
+        let mut pieces: Vec<Region> = [above, below]
+            .into_iter()
+            .filter_map(|part| self.trimmed(part))
+            .collect();
+        if let [_, second] = pieces.as_mut_slice() {
+            second.id = ids.fresh();
+        }
+        self.regions.splice(index..index, pieces);
     }
 
     /// An edit outside the regions: the base changes alike.

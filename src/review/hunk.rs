@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::change::{LineEdit, Origin};
 use crate::protocol::ids::HunkId;
+use crate::review::whole::{Whole, WholeKind};
 
 /// One difference that waits for the person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +29,9 @@ pub struct Hunk {
     /// The deleted lines stood after line `start`, at the end of the file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_end: bool,
+    /// The change is one of the file as a whole, which no line shows; `start` is 1 and there are no lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<WholeKind>,
 }
 
 /// What became of a file as a whole.
@@ -91,4 +95,6 @@ pub struct Rejection {
     pub remove_file: bool,
     /// How many hunks are rejected, wholly or in part.
     pub hunks: usize,
+    /// The change of the file as a whole that is rejected too: the engine puts it back.
+    pub whole: Option<Whole>,
 }

@@ -166,8 +166,6 @@ impl Editor {
             }
             Deed::Token { at } => {
                 let at = at % (self.lines.len() + 1);
-                let inside = |hunk: &Hunk| hunk.start - 1 < at && at < hunk.start - 1 + hunk.count;
-                let protected = !self.hunks().iter().any(inside);
                 self.fresh += 1;
                 let token = format!("token {}", self.fresh);
                 self.change(
@@ -178,9 +176,7 @@ impl Editor {
                     },
                     Author::Person,
                 );
-                if protected {
-                    self.tokens.push(token);
-                }
+                self.tokens.push(token);
                 self.rest();
             }
             Deed::Accept(pick) => {

@@ -2,6 +2,7 @@
 
 use crate::protocol::change::LineEdit;
 use crate::protocol::ids::HunkId;
+use crate::review::back::Taken;
 use crate::review::diff::{self, ON_RELOAD};
 use crate::review::history::History;
 use crate::review::hunk::{Author, Hunk, Rejection, Selector};
@@ -9,6 +10,7 @@ use crate::review::region::HunkIds;
 use crate::review::side::{Side, is_crlf};
 use crate::review::state::State;
 use crate::review::view::{Seen, Span};
+use crate::review::watch::Moment;
 
 /// A file, what it was, and what waits for review in it.
 #[derive(Clone, Debug)]
@@ -18,7 +20,11 @@ pub(super) struct TrackedFile {
     crlf: bool,
     /// Whether a buffer reports its edits.
     pub(super) attached: bool,
+    /// What a command of the agent wrote into the file of an attached buffer.
+    pub(super) announced: Option<String>,
     history: History,
+    /// What was rejected, the last one last; each with the hunks that went together.
+    pub(super) rejected: Vec<Vec<Taken>>,
 }
 
 impl TrackedFile {
@@ -41,7 +47,18 @@ impl TrackedFile {
             state,
             crlf,
             attached: false,
+            announced: None,
             history: History::default(),
+            rejected: Vec::new(),
+        }
+    }
+
+    /// Whose doing it is that a buffer has read `text`: the agent's, if its command wrote just that.
+    pub(super) fn author_of(&mut self, text: &str) -> Author {
+        let plain = |text: &str| text.replace("\r\n", "\n");
+        match self.announced.take() {
+            Some(announced) if plain(&announced) == plain(text) => Author::Agent,
+            _ => Author::Person,
         }
     }
 
@@ -138,6 +155,15 @@ impl TrackedFile {
         )
     }
 
+    /// Base and current text as they are, to be spelled out later.
+    pub(super) fn moment(&self) -> Moment {
+        Moment {
+            base: self.state.base.clone(),
+            current: self.state.current.clone(),
+            crlf: self.crlf,
+        }
+    }
+
     /// See [`State::accept`]; the moments of the undo history learn of it too.
     pub(super) fn accept(&mut self, selector: &Selector, ids: &mut HunkIds) -> usize {
         let accepted = self.state.selected(selector);
@@ -198,8 +224,7 @@ impl TrackedFile {
         true
     }
 
-    /// One moment, for the tests of the laws.
-    #[cfg(test)]
+    /// The present moment.
     pub(super) fn state(&self) -> &State {
         &self.state
     }

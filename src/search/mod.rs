@@ -9,4 +9,5 @@
 pub mod glob;
 pub mod grep;
 mod lines;
+pub mod project;
 pub mod walk;

@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 const MAX_FILES: u64 = 1_000_000;
 
 /// Version control folders: never entered, not even by `hidden`; only when the root lies in one.
-const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
+pub(super) const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 
 /// Folders that are as good as ignored, whether or not an ignore file says so.
-const GENERATED: [&str; 7] = [
+pub(super) const GENERATED: [&str; 7] = [
     "node_modules",
     ".venv",
     "__pycache__",

@@ -125,6 +125,9 @@ pub(super) struct Entry {
     /// Somebody else changed the file between two calls of the step.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) interrupted: bool,
+    /// A command changed the file and nobody had kept what it held: it is named and never put back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) lost: bool,
 }
 
 impl Entry {

@@ -14,18 +14,27 @@
 //!    What the backend can write ([`Restoration::change`]) goes through it, as every write does;
 //!    [`SnapshotStore::put_back`] does links and folders (and, without an editor, everything).
 //! 4. [`SnapshotStore::mark_undone`] (or `mark_redone`).
+//!
+//! What a shell command will touch is not known before. There [`TreeWatch`] compares the whole tree with
+//! what it was just before, by the stamps of its files, and finds the old contents in git or in copies that
+//! were made beforehand.
 
+mod copies;
+mod effects;
 mod error;
 mod layout;
 mod manifest;
+mod merge;
 mod observe;
 mod prune;
 mod put_back;
 mod rejected;
 mod restore;
 mod store;
+mod table;
 mod undo_log;
 
+pub use effects::{Effect, TreeWatch, Unwatched};
 pub use error::SnapshotError;
 pub use layout::SnapshotDirs;
 pub use manifest::{After, Before, BufferBefore, Disk};

@@ -22,6 +22,8 @@ pub enum Scope {
     Steps(u32),
     /// All steps of the turn that the newest one belongs to.
     Turn,
+    /// This step and all after it.
+    From(StepIx),
 }
 
 /// Which files shall hold what again. Nothing has been done yet.
@@ -43,9 +45,9 @@ pub struct PlanFile {
     /// What must be there now; `None` when the process died before it was recorded.
     pub expect: Option<After>,
     /// What one step left and the next one found, where these differ.
-    gaps: Vec<(After, Before)>,
+    pub(super) gaps: Vec<(After, Before)>,
     /// Somebody wrote in the middle of a step, or the process died there.
-    unsure: bool,
+    pub(super) unsure: bool,
     /// A step of the plan made a folder of this name.
     folder_made: bool,
 }
@@ -107,6 +109,11 @@ impl Restoration {
         self.buffer.is_none() && self.disk.is_none()
     }
 
+    /// Whether a text or a file comes: nothing is left to be done when it is there.
+    pub fn is_text(&self) -> bool {
+        self.buffer.is_some() || matches!(self.disk, Some(DiskContent::File { .. }))
+    }
+
     /// Whether no content would be replaced: at most empty folders go.
     fn keeps_all_content(&self) -> bool {
         let folders = matches!(
@@ -157,6 +164,7 @@ impl SnapshotStore {
             let chosen = match scope {
                 Scope::Steps(count) => steps.len() < usize::try_from(count).unwrap_or(usize::MAX),
                 Scope::Turn => Some(step.turn) == newest_turn,
+                Scope::From(first) => ix >= first,
             };
             if !chosen {
                 break;

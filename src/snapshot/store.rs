@@ -7,9 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::journal::JournalError;
 use crate::protocol::change::{BufferText, ContentHash};
 use crate::protocol::ids::{SessionId, StepIx, TurnId};
+use crate::snapshot::effects::Effect;
 use crate::snapshot::error::SnapshotError;
 use crate::snapshot::layout::{Layout, Place, SnapshotDirs};
-use crate::snapshot::manifest::{After, Before, Entry, Manifest, VERSION};
+use crate::snapshot::manifest::{After, Before, Disk, Entry, Manifest, VERSION};
 use crate::snapshot::observe::{Above, above, is_plain, observe};
 use crate::snapshot::restore::Plan;
 use crate::snapshot::undo_log::{Undo, UndoLog, Undone};
@@ -42,7 +43,13 @@ impl Step {
         self.files
             .iter()
             .map(|(_, entry)| entry)
-            .filter(|entry| !entry.unchanged())
+            .filter(|entry| !entry.lost && !entry.unchanged())
+    }
+
+    /// The files that the step changed and that cannot be undone.
+    pub(super) fn lost(&self) -> impl Iterator<Item = &Path> {
+        let lost = self.files.iter().filter(|(_, entry)| entry.lost);
+        lost.map(|(_, entry)| entry.path.as_path())
     }
 
     /// Adds what was found at a path, unless the step knows the path already; `false` = nothing changed.
@@ -58,6 +65,31 @@ impl Step {
             },
         }
         true
+    }
+
+    fn take_effect(&mut self, place: Place, effect: &Effect) {
+        if let Some((_, entry)) = self.find(&effect.path) {
+            entry.lost |= effect.before.is_none();
+            entry.after = effect.after.clone().or(entry.after.take());
+            return;
+        }
+        let nothing = || Disk::Absent { missing: Vec::new() };
+        self.files.push((
+            place,
+            Entry {
+                path: effect.path.clone(),
+                before: effect.before.clone().unwrap_or(Before {
+                    disk: nothing(),
+                    buffer: None,
+                }),
+                after: Some(effect.after.clone().unwrap_or(After {
+                    disk: nothing(),
+                    buffer: None,
+                })),
+                interrupted: false,
+                lost: effect.before.is_none(),
+            },
+        ));
     }
 
     fn find(&mut self, path: &Path) -> Option<(Place, &mut Entry)> {
@@ -83,6 +115,8 @@ pub struct StepRecord {
     pub turn: TurnId,
     /// The files, sorted.
     pub paths: Vec<PathBuf>,
+    /// Files that it changed and that cannot be undone, sorted.
+    pub lost: Vec<PathBuf>,
     /// Whether it is taken back.
     pub undone: bool,
 }
@@ -193,20 +227,12 @@ impl SnapshotStore {
                     before,
                     after: None,
                     interrupted: false,
+                    lost: false,
                 },
             ));
         }
         let mut book = self.book();
-        if !book.steps.contains_key(&step) && !book.log.undos.is_empty() {
-            let mut log = book.log.clone();
-            log.drop_redo();
-            log.write(self.layout.dir(Place::State)?.dir())?;
-            book.log = log;
-        }
-        let mut changed = book.steps.get(&step).cloned().unwrap_or(Step {
-            turn,
-            files: Vec::new(),
-        });
+        let mut changed = self.begin(&mut book, step, turn)?;
         let mut places = BTreeSet::new();
         for (place, fresh) in found {
             places.extend(changed.take_up(place, fresh).then_some(place));
@@ -217,6 +243,41 @@ impl SnapshotStore {
         if !places.is_empty() {
             book.steps.insert(step, changed);
         }
+        Ok(())
+    }
+
+    /// The step as it is known, or a new one: then what could be redone ends.
+    fn begin(&self, book: &mut Book, step: StepIx, turn: TurnId) -> Result<Step, SnapshotError> {
+        if !book.steps.contains_key(&step) && !book.log.undos.is_empty() {
+            let mut log = book.log.clone();
+            log.drop_redo();
+            log.write(self.layout.dir(Place::State)?.dir())?;
+            book.log = log;
+        }
+        Ok(book.steps.get(&step).cloned().unwrap_or(Step {
+            turn,
+            files: Vec::new(),
+        }))
+    }
+
+    /// Records what a command of `step` did, all of it or nothing. Of a file that the step knows already the
+    /// state it first found stays. One whose old content is not known is listed and never undone.
+    pub fn record(&self, step: StepIx, turn: TurnId, effects: &[Effect]) -> Result<(), SnapshotError> {
+        if effects.is_empty() {
+            return Ok(());
+        }
+        let mut book = self.book();
+        let mut changed = self.begin(&mut book, step, turn)?;
+        let mut places = BTreeSet::new();
+        for effect in effects {
+            let (place, _) = self.layout.for_path(&effect.path)?;
+            places.insert(place);
+            changed.take_effect(place, effect);
+        }
+        for place in places {
+            self.write(place, step, &changed)?;
+        }
+        book.steps.insert(step, changed);
         Ok(())
     }
 
@@ -290,14 +351,28 @@ impl SnapshotStore {
         let records = book.steps.iter().filter_map(|(ix, step)| {
             let mut paths: Vec<PathBuf> = step.changed().map(|entry| entry.path.clone()).collect();
             paths.sort();
-            (!paths.is_empty()).then(|| StepRecord {
+            let mut lost: Vec<PathBuf> = step.lost().map(Path::to_path_buf).collect();
+            lost.sort();
+            (!paths.is_empty() || !lost.is_empty()).then(|| StepRecord {
                 step: *ix,
                 turn: step.turn,
                 paths,
+                lost,
                 undone: book.log.holds(*ix),
             })
         });
         records.collect()
+    }
+
+    /// The files that `step` touched or was about to touch: what it found and what it left.
+    pub fn touched(&self, step: StepIx) -> Vec<(PathBuf, Before, Option<After>)> {
+        let book = self.book();
+        let files = book.steps.get(&step).map(|step| step.files.clone());
+        let files = files.unwrap_or_default().into_iter();
+        files
+            .filter(|(_, entry)| !entry.lost)
+            .map(|(_, entry)| (entry.path, entry.before, entry.after))
+            .collect()
     }
 
     /// What is at `path` now, kept so that it can be put back.
@@ -330,10 +405,17 @@ impl SnapshotStore {
     }
 
     /// Records that `plan` was carried out: its steps are taken back, and `undone` is what a redo
-    /// starts from, one entry a file of the plan.
-    pub fn mark_undone(&self, plan: &Plan, undone: Vec<Undone>) -> Result<(), SnapshotError> {
+    /// starts from, one entry a file of the plan. In the `foreign` files work of somebody else was kept:
+    /// no step will take it for its own.
+    pub fn mark_undone(
+        &self,
+        plan: &Plan,
+        undone: Vec<Undone>,
+        foreign: &[PathBuf],
+    ) -> Result<(), SnapshotError> {
         let mut book = self.book();
-        let left: Vec<(PathBuf, After)> = undone.iter().map(|u| (u.path.clone(), u.now.clone())).collect();
+        let own = undone.iter().filter(|undone| !foreign.contains(&undone.path));
+        let left: Vec<(PathBuf, After)> = own.map(|u| (u.path.clone(), u.now.clone())).collect();
         let mut log = book.log.clone();
         log.undos.push(Undo {
             steps: plan.steps.clone(),

@@ -37,6 +37,8 @@ pub struct Services {
     pub plan: PlanSink,
     /// Says how much of a file may be shown.
     pub reads: ReadFilter,
+    /// What the file tools have read and written.
+    pub seen: Arc<SeenFiles>,
     /// Whether the tool `delete` is offered; without it no patch deletes or moves.
     pub may_delete: bool,
 }
@@ -50,9 +52,9 @@ pub fn registry(services: Services) -> Registry {
         bash,
         plan,
         reads,
+        seen,
         may_delete,
     } = services;
-    let seen = Arc::new(SeenFiles::default());
     let (named, searched, shown) = (reads.clone(), reads.clone(), reads);
     let may_show: MayShow = Arc::new(move |path| shown.shown(path) == Shown::Content);
     let unsaved = move || -> BoxFuture<'static, Vec<(PathBuf, String)>> {

@@ -13,12 +13,13 @@ use crate::permission::facts::Facts;
 use crate::permission::gate::Gate;
 use crate::protocol::ids::{StepIx, TurnId};
 use crate::protocol::request::{Approval, Choice};
-use crate::protocol::tool::Outcome;
+use crate::protocol::tool::{Outcome, ToolClass};
 use crate::snapshot::SnapshotStore;
 use crate::tools::finished::Finished;
 use crate::tools::limits;
 use crate::tools::locks::PathLocks;
 use crate::tools::registry::{DynTool, Prepared};
+use crate::tools::shell_effects::{Seen, ShellEffects};
 use crate::tools::tool::{ToolCtx, ToolError, ToolOutput};
 
 /// Tools whose results page by their own caps, and are never offloaded.
@@ -38,6 +39,8 @@ pub struct Dispatcher {
     pub offload: Arc<OffloadDir>,
     /// One writer a path.
     pub locks: PathLocks,
+    /// Sees what commands change.
+    pub effects: ShellEffects,
 }
 
 /// Runs what looks at the disk (links of paths, globs of a shell line, the person's file) without holding
@@ -81,7 +84,21 @@ impl Dispatcher {
             Ok(permitted) => permitted,
             Err(refused) => return refused,
         };
+        let executes = tool.class() == ToolClass::Execute;
+        let watched = if executes {
+            self.effects.before().await
+        } else {
+            Err(None)
+        };
         let (result, elapsed) = self.run(prepared, place, &ctx).await;
+        let seen = match watched {
+            // Also after a stop: what it did until then is the step's.
+            Ok(()) => scope::tidying(self.effects.after(&self.snapshots, place, &ctx.cwd)).await,
+            Err(notice) => Seen {
+                notice,
+                ..Seen::default()
+            },
+        };
         let finished = match result {
             Ok(output) => self.finished(tool.name(), output, decision),
             Err(ToolError::Cancelled) => Finished {
@@ -96,9 +113,12 @@ impl Dispatcher {
             }
             Err(ToolError::Reply(text)) => Finished::without_run(Outcome::Failed, text, "failed", decision),
         };
+        let mut changed = finished.changed;
+        changed.extend(seen.changed);
         Finished {
             elapsed,
-            notice,
+            notice: notice.or(seen.notice),
+            changed,
             ..finished
         }
     }
@@ -123,12 +143,24 @@ impl Dispatcher {
         let facts = facts(tool, &prepared);
         let human = self.human.present();
         let verdict = blocking(|| self.gate.decide(&facts, human));
+        // Where somebody is there and nothing is asked, nothing can be offered either.
+        let matters = verdict.decision == Decision::Ask || (verdict.decision == Decision::Allow && !human);
+        let unsaved = if tool.class() == ToolClass::Execute && matters {
+            self.unsaved().await
+        } else {
+            Vec::new()
+        };
         match verdict.decision {
-            Decision::Allow => return Ok(permitted(prepared, Decision::Allow, None)),
+            Decision::Allow => {
+                // Nobody is there to save them: the command must see what the tools have written.
+                let notice = if human { None } else { self.save(unsaved).await };
+                return Ok(permitted(prepared, Decision::Allow, notice));
+            }
             Decision::Deny => return Err(Finished::denied_by_rule(&verdict)),
             Decision::Ask => {}
         }
-        let approval = approval(tool, &prepared, &verdict, prepared.preview(ctx.clone()).await);
+        let mut approval = approval(tool, &prepared, &verdict, prepared.preview(ctx.clone()).await);
+        approval.unsaved.clone_from(&unsaved);
         let answer = match self.human.approve(approval).await {
             Ok(answer) => answer,
             Err(HumanError::Cancelled) => {
@@ -157,7 +189,9 @@ impl Dispatcher {
         let Some(args) = answer.args else {
             // An answer that cannot be kept must not stop the call that the person has just allowed.
             let kept = blocking(|| self.gate.remember(&facts, answer.decision));
-            let notice = kept.err().map(|error| error.to_string());
+            let kept = kept.err().map(|error| error.to_string());
+            let wanted = if answer.save { unsaved } else { Vec::new() };
+            let notice = kept.or(self.save(wanted).await);
             return Ok(permitted(prepared, Decision::Ask, notice));
         };
         let edited = tool
@@ -168,7 +202,34 @@ impl Dispatcher {
         if verdict.decision == Decision::Deny {
             return Err(Finished::denied_by_rule(&verdict));
         }
-        Ok(permitted(edited, Decision::Ask, None))
+        let wanted = if answer.save { unsaved } else { Vec::new() };
+        let notice = self.save(wanted).await;
+        Ok(permitted(edited, Decision::Ask, notice))
+    }
+
+    /// The buffers whose text a command would not see.
+    async fn unsaved(&self) -> Vec<PathBuf> {
+        // Without the editor's word there is nothing to offer.
+        let buffers = self.editor.unsaved().await.unwrap_or_default();
+        buffers.into_iter().map(|buffer| buffer.path).collect()
+    }
+
+    /// Writes buffers; a sentence for the person on those that could not be written.
+    async fn save(&self, paths: Vec<PathBuf>) -> Option<String> {
+        if paths.is_empty() {
+            return None;
+        }
+        match self.editor.save(paths).await {
+            Ok(failed) if failed.is_empty() => None,
+            Ok(failed) => {
+                let told = failed.iter().map(|file| {
+                    let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+                    format!("{name} is not saved: {}.", file.reason)
+                });
+                Some(told.collect::<Vec<_>>().join(" "))
+            }
+            Err(error) => Some(format!("The buffers are not saved: {error}")),
+        }
     }
 
     /// Runs a call that is permitted; also gives the time that the tool itself took.
@@ -190,6 +251,7 @@ impl Dispatcher {
         let started = clock.worked();
         let result = limits::run(prepared, ctx, place.limit, &clock).await;
         let elapsed = clock.worked().saturating_sub(started);
+        self.effects.written(&paths);
         // Also after a stop: without the state that the call left, undo could not know it for ours.
         scope::tidying(self.finish(place, &paths)).await;
         (result, elapsed)
@@ -290,6 +352,7 @@ fn approval(
         diff,
         choices: verdict.choices.clone(),
         pattern: verdict.pattern.clone(),
+        unsaved: Vec::new(),
     }
 }
 

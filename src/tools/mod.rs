@@ -26,6 +26,7 @@ pub mod question;
 pub mod read_file;
 pub mod registry;
 pub mod seen;
+pub mod shell_effects;
 pub mod todo_write;
 pub mod tool;
 pub mod write_file;

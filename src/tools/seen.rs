@@ -36,6 +36,11 @@ impl SeenFiles {
         self.lock().remove(path);
     }
 
+    /// All files that were read or written, in no order.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.lock().keys().cloned().collect()
+    }
+
     /// What the file held when it was last seen; `None` when it never was.
     pub fn get(&self, path: &Path) -> Option<ContentHash> {
         self.lock().get(path).cloned()

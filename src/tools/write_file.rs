@@ -11,7 +11,7 @@ use crate::backend::{Backend, BackendError};
 use crate::edit::unified::diff_stat;
 use crate::fs::endings::adapt_endings;
 use crate::permission::access::Access;
-use crate::protocol::change::{ChangeSet, Content, Expect, FileChange, FileText, Origin};
+use crate::protocol::change::{ChangeSet, Content, Expect, FileChange, FileText, Origin, TextSource};
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::{keep_note, link_note, reply, resolve_file, shown};
 use crate::tools::preview::{clip, diff};
@@ -33,6 +33,7 @@ impl WriteFile {
     /// What stands at the path; `None` where nothing does. Refuses what changed since it was seen.
     async fn current(&self, name: &str, path: &Path) -> Result<Option<Old>, ToolError> {
         let old = match self.backend.read_text(path).await {
+            Ok(file) if is_gone(&file, path).await => None,
             Ok(file) => Some(Old::Text(file)),
             Err(BackendError::NotFound { .. }) => None,
             // Not text: whoever wants it replaced as a whole gets that; its bytes are in the snapshot.
@@ -59,6 +60,14 @@ impl WriteFile {
             Err(ToolError::Reply(text))
         }
     }
+}
+
+/// Whether the file is gone and only an empty buffer is left of it, as after the rejection of a file that was
+/// made.
+async fn is_gone(file: &FileText, path: &Path) -> bool {
+    let buffer = matches!(file.source, TextSource::Buffer { .. });
+    let empty = file.text.trim_end_matches('\n').is_empty();
+    buffer && empty && tokio::fs::symlink_metadata(path).await.is_err()
 }
 
 enum Old {

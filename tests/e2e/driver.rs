@@ -222,6 +222,12 @@ impl Nvim {
         self.child.kill().await.expect("it is killed");
     }
 
+    /// Home and project, for another Neovim. Only for one that has ended.
+    pub fn take_folder(&mut self) -> TempDir {
+        let empty = tempfile::tempdir().expect("a temporary folder");
+        std::mem::replace(&mut self.folder, empty)
+    }
+
     /// The processes besides Neovim that it or its children left running: id and command line. Linux only.
     /// The watchdog has an empty environment, but says in its arguments whose it is.
     pub fn leftovers(&self) -> Vec<String> {

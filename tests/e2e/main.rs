@@ -58,5 +58,7 @@ mod storm_model;
 mod quit;
 // The harness itself, and that the plugin loads on every Neovim.
 mod smoke;
+// What is there again after Neovim was killed or left.
+mod survive;
 // Turns with a model that streams over HTTP, as a person sees them.
 mod turn;

@@ -118,6 +118,14 @@ impl Setup {
         Nvim::launch(command, self.size, neovim.clone(), folder).await
     }
 
+    /// Starts it in the home and the project that another Neovim left; no files are made.
+    pub async fn start_in(&self, folder: TempDir, neovim: &Neovim) -> Nvim {
+        let (home, project) = (folder.path().join("home"), folder.path().join("project"));
+        let mut command = self.command(neovim, &home, &project);
+        command.arg("--embed").args(&self.open).stderr(Stdio::inherit());
+        Nvim::launch(command, self.size, neovim.clone(), folder).await
+    }
+
     /// Runs it without a screen to its end, with `arguments` and with `input` on stdin.
     pub async fn run(&self, neovim: &Neovim, arguments: &[&str], input: &str) -> Finished {
         let folder = self.folder().await;

@@ -78,7 +78,7 @@ function M.a_complaint_is_the_sentence_and_nothing_else(t)
 end
 
 function M.completion(t)
-  t.eq({ 'redo', 'reject', 'review' }, commands.complete('re', 'Dcode re', 8))
+  t.eq({ 'redo', 'reject', 'resume', 'review' }, commands.complete('re', 'Dcode re', 8))
   t.eq({ 'all' }, commands.complete('a', 'Dcode accept a', 14))
   t.eq({}, commands.complete('x', 'Dcode fix x', 11))
   t.eq({ 'read-only' }, commands.complete('r', "'<,'>Dcode! mode r", 18))

@@ -10,16 +10,21 @@ use crate::model_server::Reply as Say;
 mod approvals;
 mod calls;
 mod contract;
+mod effects;
 mod failures;
 mod faults;
+mod feedback;
 mod journal;
+mod kills;
 mod laws;
 mod protocol;
 mod quitting;
 mod restore;
+mod resume;
 mod sessions;
 mod stage;
 mod steps;
+mod timeline;
 
 use stage::{Answer, Stage};
 
@@ -44,5 +49,6 @@ fn choice(decision: Choice) -> Reply {
         decision,
         feedback: None,
         args: None,
+        save: false,
     }
 }

@@ -24,6 +24,7 @@ use dcode::tools::locks::PathLocks;
 use dcode::tools::read_file::ReadFile;
 use dcode::tools::registry::Registry;
 use dcode::tools::seen::SeenFiles;
+use dcode::tools::shell_effects::ShellEffects;
 use dcode::tools::write_file::WriteFile;
 use serde_json::{Value, json};
 
@@ -50,6 +51,7 @@ impl Human for Person {
             decision,
             feedback: None,
             args: None,
+            save: false,
         })
     }
 
@@ -103,6 +105,7 @@ impl Session {
             snapshots: Arc::new(SnapshotStore::new(dirs, SessionId("s".to_owned()))),
             offload: Arc::new(OffloadDir::new(&project.root, "s")),
             locks: PathLocks::default(),
+            effects: ShellEffects::unseen(),
         };
         Self {
             project,
@@ -143,7 +146,7 @@ impl Session {
         let store = &self.dispatcher.snapshots;
         let plan = store.plan_undo(Scope::Steps(1)).unwrap();
         let undone = self.restore(&plan).await;
-        store.mark_undone(&plan, undone).unwrap();
+        store.mark_undone(&plan, undone, &[]).unwrap();
     }
 
     async fn redo(&self) {

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use dcode::fs::atomic;
 use dcode::host::{Editor, EditorError};
 use dcode::protocol::change::{AppliedFile, BufferEdits, BufferText, EditBatch};
-use dcode::protocol::request::UnsavedBuffer;
+use dcode::protocol::request::{Diagnostic, NotSaved, UnsavedBuffer};
 
 /// What happens at the next batch, in place of or before the edits.
 pub enum Surprise {
@@ -70,6 +70,20 @@ impl FakeEditor {
 impl Editor for FakeEditor {
     async fn read_buffer(&self, path: &Path) -> Result<Option<BufferText>, EditorError> {
         Ok(self.state.lock().unwrap().buffers.get(path).cloned())
+    }
+
+    async fn diagnostics(&self, _: Option<Vec<PathBuf>>) -> Result<Vec<Diagnostic>, EditorError> {
+        Ok(Vec::new())
+    }
+
+    async fn save(&self, paths: Vec<PathBuf>) -> Result<Vec<NotSaved>, EditorError> {
+        let mut state = self.state.lock().unwrap();
+        for path in paths {
+            let buffer = state.buffers.get_mut(&path).unwrap();
+            atomic::write(&path, buffer.text.as_bytes(), None).unwrap();
+            buffer.modified = false;
+        }
+        Ok(Vec::new())
     }
 
     async fn unsaved(&self) -> Result<Vec<UnsavedBuffer>, EditorError> {

@@ -28,7 +28,10 @@ fn every_kind() -> Vec<Record> {
             mode: "manual".to_owned(),
             version: "0.1.0".to_owned(),
         },
-        Record::TurnStarted { turn: TurnId(1) },
+        Record::TurnStarted {
+            turn: TurnId(1),
+            text: String::new(),
+        },
         Record::MessageAppended {
             message: Message::user("Ä line\nand \"another\""),
         },
@@ -402,6 +405,29 @@ fn a_journal_of_version_1_0_can_be_read_for_ever() {
     assert_eq!(std::fs::read(&path).unwrap(), before, "opening changes nothing");
 }
 
+/// What version 1.1 added.
+fn added_in_1_1() -> Vec<Record> {
+    vec![
+        Record::TurnStarted {
+            turn: TurnId(2),
+            text: "go on\nwith it".to_owned(),
+        },
+        Record::StepKept { step: StepIx(2) },
+        Record::HistoryCut { messages: 3 },
+    ]
+}
+
+#[test]
+fn a_journal_of_version_1_1_can_be_read_for_ever() {
+    let (_dir, path) = fixture_copy("v1.1.jsonl");
+    let opened = Journal::open(&path).unwrap();
+    assert_eq!(opened.recovered.records, added_in_1_1());
+    let before = std::fs::read(fixture("v1.1.jsonl")).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), before, "opening changes nothing");
+    let start = dcode::journal::read_start(&path).unwrap();
+    assert_eq!(start.records, added_in_1_1(), "a short journal is all beginning");
+}
+
 #[test]
 fn a_later_minor_version_is_read_and_what_is_unknown_is_kept() {
     let (_dir, path) = fixture_copy("v1.7.jsonl");
@@ -411,7 +437,10 @@ fn a_later_minor_version_is_read_and_what_is_unknown_is_kept() {
     assert_eq!(records.len(), 4);
     assert_eq!(
         records[0],
-        Record::TurnStarted { turn: TurnId(1) },
+        Record::TurnStarted {
+            turn: TurnId(1),
+            text: String::new(),
+        },
         "a field that is not known"
     );
     let unknown = |record: &Record| match record {

@@ -25,6 +25,8 @@ mod config;
 mod dispatched;
 // edit_file against the cases of tests/fixtures/edit.
 mod edit_cases;
+// What seeing the effects of commands costs; measured by hand.
+mod effects_speed;
 // Buffers without an editor; used by the tests of everything that reads or writes files.
 mod fake_editor;
 // read_file, write_file and ls: ranges, pages, the guard against lost changes.

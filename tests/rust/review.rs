@@ -151,13 +151,53 @@ fn text_put_where_lines_were_deleted_stands_after_them() {
 }
 
 #[test]
-fn typing_inside_a_hunk_belongs_to_it() {
+fn a_line_put_into_a_hunk_is_the_person_s() {
     let mut desk = Desk::new(&["a", "b", "c"]);
     desk.agent(1, 2, &["B", "BB"]);
     desk.person(2, 2, &["mine"]);
-    assert_eq!(desk.shown(), ["2:b>B,mine,BB"]);
+    assert_eq!(desk.shown(), ["2:b>B", "4:>BB"]);
+    desk.reject(&Selector::All);
+    assert_eq!(desk.lines, ["a", "b", "mine", "c"]);
+    assert_eq!(desk.base(), desk.lines);
+}
+
+#[test]
+fn what_the_person_makes_of_the_agents_line_goes_with_it() {
+    let mut desk = Desk::new(&["a", "b", "c"]);
+    desk.agent(1, 2, &["B", "BB"]);
+    desk.person(2, 3, &["BB, changed"]);
+    assert_eq!(desk.shown(), ["2:b>B,BB, changed"]);
     desk.accept(&Selector::All);
-    assert_eq!(desk.base(), ["a", "B", "mine", "BB", "c"]);
+    assert_eq!(desk.base(), ["a", "B", "BB, changed", "c"]);
+}
+
+#[test]
+fn what_was_rejected_comes_back_where_its_place_has_gone() {
+    let mut desk = Desk::new(&["a", "b", "c", "d"]);
+    desk.agent(1, 2, &["B"]);
+    desk.agent(3, 3, &["new"]);
+    desk.book.remember_rejected(&desk.path, &Selector::All);
+    desk.reject(&Selector::All);
+    desk.person(0, 0, &["b", "mine"]);
+    let back = desk.book.bring_back(&desk.path).unwrap();
+    for edit in back.iter().rev() {
+        let lines: Vec<&str> = edit.lines.iter().map(String::as_str).collect();
+        desk.agent(edit.start, edit.end, &lines);
+    }
+    assert_eq!(desk.shown(), ["4:b>B", "6:>new"]);
+    assert_eq!(
+        desk.book.bring_back(&desk.path),
+        Err(ReviewError::NothingRejected)
+    );
+    // Where the lines are gone nothing is guessed.
+    desk.book.remember_rejected(&desk.path, &Selector::All);
+    desk.reject(&Selector::All);
+    let all = desk.lines.len();
+    desk.person(0, all, &["other"]);
+    assert_eq!(
+        desk.book.bring_back(&desk.path),
+        Err(ReviewError::NothingRejected)
+    );
 }
 
 #[test]
@@ -328,10 +368,11 @@ fn a_file_that_the_agent_made_goes_away_unless_the_person_typed_in_it() {
     );
     let rejection = book.rejection(path, &Selector::All).unwrap();
     assert!(!rejection.remove_file);
-    for edit in &rejection.edits {
+    for edit in rejection.edits.iter().rev() {
         book.edit(path, edit, Author::Person);
     }
     assert_eq!(book.hunks(path), []);
+    assert_eq!(book.export(path).unwrap().base.as_deref(), Some("mine\n"));
 }
 
 #[test]

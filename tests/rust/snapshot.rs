@@ -78,7 +78,7 @@ impl World {
                 Undone { path, was, now }
             })
             .collect();
-        self.store.mark_undone(&plan, undone)?;
+        self.store.mark_undone(&plan, undone, &[])?;
         Ok(done)
     }
 
@@ -252,6 +252,7 @@ fn a_path_outside_the_project_lies_in_the_state_folder() {
         step,
         turn,
         paths: vec![outside.clone(), world.at("in")],
+        lost: Vec::new(),
         undone: false,
     };
     assert_eq!(
@@ -741,7 +742,7 @@ fn what_a_formatter_made_of_a_restored_file_is_no_work_of_the_persons() {
     let path = world.at("a");
     world
         .store
-        .mark_undone(&plan, vec![Undone { path, was, now }])
+        .mark_undone(&plan, vec![Undone { path, was, now }], &[])
         .unwrap();
     world.undo(Scope::Steps(1)).unwrap();
     assert_eq!(read(&world.at("a")), "0");

@@ -170,6 +170,7 @@ impl Model {
                 .rev()
                 .take_while(|step| Some(step.turn) == newest)
                 .count(),
+            Scope::From(_) => unreachable!("the model counts"),
         };
         let before = tree(&self.world);
         let result = self.world.undo(scope);

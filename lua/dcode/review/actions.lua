@@ -234,6 +234,8 @@ function M.reject(what)
       if not ok then
         return nil, message
       end
+      -- Only now: the agent hears of what is done.
+      d.native.review({ action = 'rejected', path = file.path, hunks = file.told })
     end
   end
   return finish(d, 'rejected', answer.count, paths, 'u brings it back')

@@ -405,6 +405,30 @@ function M.watch()
       log.guard('review', scrolled)
     end,
   })
+  vim.api.nvim_create_autocmd('OptionSet', {
+    group = vim.api.nvim_create_augroup('dcode', { clear = false }),
+    pattern = 'endofline',
+    desc = 'dcode: the final newline belongs to the text',
+    callback = function()
+      local buf = vim.api.nvim_get_current_buf()
+      local r = reviewed[buf]
+      if r and native() then
+        local eol = { action = 'eol', buf = buf, eol = buffers.eol(buf), origin = r.origin }
+        log.guard('review', review, eol)
+        M.plan(buf)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd('BufWritePost', {
+    group = vim.api.nvim_create_augroup('dcode', { clear = false }),
+    desc = 'dcode: what the editor writes is no command of the agent',
+    callback = function(ev)
+      local path = native() and buffers.path(ev.buf)
+      if path then
+        log.guard('review', review, { action = 'written', path = path })
+      end
+    end,
+  })
 end
 
 return M

@@ -34,11 +34,12 @@ local PREVIEW = 10
 ---@field request table
 ---@field whole boolean
 ---@field explained boolean
+---@field save boolean? unsaved buffers are written first
 ---@field long boolean whether `v` has more to show
 local View = {}
 View.__index = View
 
-View.keys = { '1', '2', '3', '4', '5', 'o', 's', 'a', 'd', 'w', 'v', 'e' }
+View.keys = { '1', '2', '3', '4', '5', 'o', 's', 'a', 'd', 'w', 'v', 'e', 'b' }
 
 ---@param request table
 ---@param reply fun(reply: table)
@@ -154,6 +155,9 @@ function View:put_keys(out, cells)
   for _, answer in ipairs(self:offered()) do
     words[#words + 1] = ('[%s] %s'):format(answer.number, answer.words)
   end
+  if #(self.request.unsaved or {}) > 0 then
+    words[#words + 1] = self.save and 'b do not save' or 'b save first'
+  end
   words[#words + 1] = self.explained and 'e less' or 'e explain'
   if self.long then
     words[#words + 1] = self.whole and 'v less' or 'v view'
@@ -193,9 +197,30 @@ function View:render(width)
       end
     end
   end
+  self:put_unsaved(out, cells)
   put(out, '')
   self:put_keys(out, cells)
   return out
+end
+
+--- The buffers whose text the command would not see.
+---@param out dcode.Drawn
+---@param cells integer
+function View:put_unsaved(out, cells)
+  local names = {}
+  for _, path in ipairs(self.request.unsaved or {}) do
+    names[#names + 1] = text.line(vim.fn.fnamemodify(path, ':~:.'))
+  end
+  if #names == 0 then
+    return
+  end
+  local words = self.save and 'Saved first: %s.'
+    or 'Not saved: %s. The command sees the '
+      .. (#names == 1 and 'file' or 'files')
+      .. ' on disk.'
+  for _, line in ipairs(text.wrap(words:format(table.concat(names, ', ')), cells)) do
+    put(out, line, self.save and 'DcodeHint' or 'DcodeAsk')
+  end
 end
 
 --- Handles a key.
@@ -206,6 +231,9 @@ function View:key(key, modal)
   if key == 'v' then
     self.whole = not self.whole
     return true
+  elseif key == 'b' then
+    self.save = #(self.request.unsaved or {}) > 0 and not self.save
+    return true
   elseif key == 'e' then
     self.explained = not self.explained
     return true
@@ -215,7 +243,8 @@ function View:key(key, modal)
       if answer.say then
         self:say(modal)
       else
-        self.reply({ kind = 'approval', decision = answer.choice })
+        local save = self.save and answer.choice ~= 'deny' or nil
+        self.reply({ kind = 'approval', decision = answer.choice, save = save })
       end
       return false
     end

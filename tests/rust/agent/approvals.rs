@@ -117,6 +117,7 @@ fn a_denial_is_told_to_the_model_with_the_persons_words() {
         decision: Choice::Deny,
         feedback,
         args: None,
+        save: false,
     });
     let done = run(&mut stage, touch("one"));
     assert_eq!(done.text, "The person denied this call and says: Use two.");
@@ -131,6 +132,7 @@ fn edited_arguments_run_in_place_of_the_models_and_are_judged() {
         decision: Choice::Once,
         feedback: None,
         args: Some(json!({ "command": command })),
+        save: false,
     };
     stage.on_approval(edited("touch mine"));
     assert_eq!(run(&mut stage, touch("its")).outcome, Outcome::Ok);

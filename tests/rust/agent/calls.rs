@@ -46,7 +46,7 @@ fn a_call_runs_as_a_models_call_would() {
                 .contains("try one of [read_file, write_file, edit_file"),
         "{unknown:?}"
     );
-    let (ok, message, _) = stage.restore(Op::Undo { steps: Some(1) });
+    let (ok, message, _) = stage.restore(Op::undo(Some(1)));
     assert!(ok, "a call is a step of its own: {message}");
     assert_eq!(stage.disk("b"), None);
 }

@@ -32,7 +32,7 @@ impl Waker for Silent {
 /// A session's core without a session, so that a test can put tools in.
 pub fn core(backdrop: &Backdrop) -> Arc<Core> {
     let events = Arc::new(EventQueue::new(Box::new(Silent)));
-    Blueprint::new(backdrop.start_info(), events).build(None, &CancellationToken::new())
+    Blueprint::new(backdrop.start_info(), events).build(None, &CancellationToken::new(), None)
 }
 
 /// Panics where its argument says.

@@ -20,7 +20,7 @@ fn a_run_is_recorded_whole_and_in_order() {
         .tool_call("x", "edit_file", &edit)
         .done();
     stage.turn("work", [first, Say::say("done")]);
-    stage.restore(Op::Undo { steps: None });
+    stage.restore(Op::undo(None));
     stage.restore(Op::Redo);
     stage.submit(Op::SetMode {
         mode: "manual".into(),
@@ -65,20 +65,26 @@ fn a_run_is_recorded_whole_and_in_order() {
                 };
                 format!("{role}: {}", blocks.join(", "))
             }
+            Record::ReviewBase { path, .. } => format!("waits {}", path.file_name().unwrap().display()),
+            Record::ReviewClosed { path } => format!("settled {}", path.file_name().unwrap().display()),
             other => serde_json::to_string(other).unwrap(),
         })
         .collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
     session mock:m manual
     {"type":"mode_changed","mode":"yolo"}
-    {"type":"turn_started","turn":1}
+    {"type":"turn_started","turn":1,"text":"work"}
     user: text work
     assistant: reasoning hm, text I edit., call x edit_file
     {"type":"step_started","step":1,"turn":1}
+    waits a
+    {"type":"step_kept","step":1}
     tool: result x false
     assistant: text done
     {"type":"turn_finished","turn":1,"reason":"done"}
+    settled a
     {"type":"step_undone","step":1}
+    waits a
     {"type":"step_redone","step":1}
     {"type":"mode_changed","mode":"manual"}
     "#);

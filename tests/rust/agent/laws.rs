@@ -198,7 +198,7 @@ fn stop_after(at: usize, front: Front) -> bool {
     assert!(last.text.contains("go on"));
     request_is_whole(last);
     // Wherever it was stopped, undo puts back what it did.
-    let (_, message, _) = stage.restore(Op::Undo { steps: None });
+    let (_, message, _) = stage.restore(Op::undo(None));
     let left = (stage.disk("new/c.txt"), stage.editor.text(&stage.path("b.txt")));
     assert_eq!(
         left,
@@ -262,6 +262,6 @@ fn an_untouched_turn_answers_in_the_order_of_the_calls() {
     assert!(results[2].starts_with("Created new/c.txt"), "{results:?}");
     assert!(results[4].starts_with("exit 0"), "{results:?}");
     assert_eq!(results[5], "The user answered:");
-    stage.restore(Op::Undo { steps: None });
+    stage.restore(Op::undo(None));
     assert!(!stage.path("new").exists(), "the folder was made by the turn");
 }

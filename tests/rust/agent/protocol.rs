@@ -1,10 +1,14 @@
 //! Ops and events as JSON: what Lua writes and reads.
 
 use dcode::protocol::change::{BufferEdits, BufferText, EditBatch, LineEdit, Origin};
-use dcode::protocol::event::{Level, Notice, RequestEnd, Usage};
+use dcode::protocol::event::{
+    Conflict, FileFate, Level, Notice, RequestEnd, TimelineFile, TimelineStep, Usage,
+};
 use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
-use dcode::protocol::op::{Op, PromptContext, Selection};
-use dcode::protocol::request::{Approval, CommandVerdict, Question, QuestionOption, UnsavedBuffer};
+use dcode::protocol::op::{HunkOutcome, OnConflict, Op, PromptContext, Restore, Selection, Undo};
+use dcode::protocol::request::{
+    Approval, CommandVerdict, Diagnostic, NotSaved, Question, QuestionOption, UnsavedBuffer,
+};
 use dcode::protocol::tool::CallResult;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -64,9 +68,13 @@ fn ops() {
         Explain,
         Reply,
         Undo,
+        Timeline,
+        StepDiff,
+        Resume,
         Redo,
         Reviewed,
         Reject,
+        BringBack,
         SetMode,
         SetModel,
         NewSession,
@@ -83,6 +91,11 @@ fn ops() {
         }),
     };
     let args = json!({"path": "a", "n": [1, null]});
+    let outcome = HunkOutcome {
+        line: 3,
+        text: "x".into(),
+        accepted: true,
+    };
     let ops = [
         Op::Prompt {
             turn: TurnId(1),
@@ -112,13 +125,21 @@ fn ops() {
             request: RequestId(1),
             reply: choice(Choice::Once),
         },
-        Op::Undo { steps: Some(2) },
-        Op::Undo { steps: None },
+        Op::undo(Some(2)),
+        Op::undo(None),
+        Op::Undo(Undo {
+            steps: None,
+            from: Some(StepIx(4)),
+            what: Restore::Both,
+            conflicts: OnConflict::Mark,
+        }),
+        Op::Timeline,
+        Op::StepDiff { step: StepIx(4) },
+        Op::Resume { session: None },
         Op::Redo,
         Op::Reviewed {
             path: path.into(),
-            accepted: 1,
-            rejected: 0,
+            hunks: vec![outcome],
         },
         Op::Reject {
             path: path.into(),
@@ -128,6 +149,7 @@ fn ops() {
             path: path.into(),
             hunk: None,
         },
+        Op::BringBack { path: path.into() },
         Op::SetMode { mode: "yolo".into() },
         Op::SetModel { model: "a:b".into() },
         Op::NewSession,
@@ -154,6 +176,8 @@ fn replies() {
         Buffer,
         Unsaved,
         Applied,
+        Diagnostics,
+        Saved,
         Refused
     });
     let buffer = BufferText {
@@ -168,6 +192,7 @@ fn replies() {
             decision: Choice::Deny,
             feedback: Some("no".into()),
             args: Some(json!({"command": "ls"})),
+            save: true,
         },
         Reply::Question {
             answers: Some(vec![vec![], vec!["a".into()]]),
@@ -182,6 +207,21 @@ fn replies() {
             }],
         },
         Reply::Applied { files: vec![] },
+        Reply::Diagnostics {
+            found: vec![Diagnostic {
+                path: "/a".into(),
+                line: 1,
+                severity: "error".into(),
+                source: None,
+                message: "m".into(),
+            }],
+        },
+        Reply::Saved {
+            failed: vec![NotSaved {
+                path: "/a".into(),
+                reason: "r".into(),
+            }],
+        },
         Reply::Refused {
             stale: true,
             message: "m".into(),
@@ -190,7 +230,7 @@ fn replies() {
     survive(&replies, "kind", &names(&kinds));
 }
 
-fn requests() -> [Request; 5] {
+fn requests() -> [Request; 7] {
     let command = CommandVerdict {
         text: "ls".into(),
         class: "read".into(),
@@ -230,12 +270,17 @@ fn requests() -> [Request; 5] {
             diff: Some("d".into()),
             choices: vec![Choice::Once, Choice::Session, Choice::Always, Choice::Deny],
             pattern: Some("ls *".into()),
+            unsaved: vec!["/b".into()],
         }),
         Request::Question {
             questions: vec![question],
         },
         Request::ReadBuffer { path: "/a".into() },
         Request::Unsaved,
+        Request::Diagnostics { paths: None },
+        Request::SaveBuffers {
+            paths: vec!["/a".into()],
+        },
         Request::ApplyEdits(EditBatch {
             origin: Origin::Agent,
             label: "l".into(),
@@ -366,6 +411,40 @@ fn of_the_rest() -> Vec<Event> {
             ok: true,
             message: "m".into(),
             paths: vec!["/a".into()],
+            conflicts: vec![Conflict {
+                path: "/b".into(),
+                lines: 2,
+            }],
+        },
+        Event::Timeline {
+            steps: vec![TimelineStep {
+                step: StepIx(1),
+                turn: TurnId(1),
+                prompt: "p".into(),
+                undone: false,
+                files: vec![TimelineFile {
+                    path: "/a".into(),
+                    change: FileFate::Created,
+                    added: 1,
+                    removed: 0,
+                    undoable: true,
+                }],
+            }],
+        },
+        Event::StepDiff {
+            step: StepIx(1),
+            diff: "+a".into(),
+        },
+        Event::SessionOffered {
+            session: SessionId("s".into()),
+            hunks: 3,
+            files: 2,
+            others: 0,
+        },
+        Event::SessionResumed {
+            ok: true,
+            message: "m".into(),
+            paths: vec!["/a".into()],
         },
         Event::Stopped {
             reason: "shutdown".into(),
@@ -396,6 +475,10 @@ fn events() {
         CallFinished,
         Explained,
         Restored,
+        Timeline,
+        StepDiff,
+        SessionOffered,
+        SessionResumed,
         Stopped,
     });
     let events = [of_turns(), of_calls(), of_requests(), of_the_rest()].concat();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dcode::protocol::op::Op;
+use dcode::protocol::op::{HunkOutcome, Op};
 use dcode::review::Hunk;
 
 use super::stage::Backdrop;
@@ -24,7 +24,7 @@ fn hunks(stage: &Stage, name: &str) -> Vec<Hunk> {
 }
 
 fn undo(stage: &mut Stage, steps: Option<u32>) -> (bool, String, Vec<PathBuf>) {
-    stage.restore(Op::Undo { steps })
+    stage.restore(Op::undo(steps))
 }
 
 #[test]
@@ -163,8 +163,13 @@ fn the_model_hears_of_an_undo() {
     undo(&mut stage, None);
     stage.submit(Op::Reviewed {
         path: stage.path("a"),
-        accepted: 1,
-        rejected: 2,
+        hunks: [(1, true), (3, false), (5, false)]
+            .map(|(line, accepted)| HunkOutcome {
+                line,
+                text: "x".into(),
+                accepted,
+            })
+            .to_vec(),
     });
     stage.turn("two", [Say::say("fine")]);
     let request = stage.backdrop.model.requests().pop().unwrap();
@@ -173,7 +178,7 @@ fn the_model_hears_of_an_undo() {
         text,
         "[The person undid your last 1 step: a as before.]\n\
          [The person accepted 1 hunk of a.]\n\
-         [The person rejected 2 hunks of a: the old text stands.]\n\ntwo"
+         [The person rejected 2 hunks of a: the old text stands. (line 3 `x`; line 5 `x`)]\n\ntwo"
     );
     stage.turn("three", [Say::say("fine")]);
     let request = stage.backdrop.model.requests().pop().unwrap();
@@ -351,4 +356,19 @@ fn what_a_redo_brings_again_waits_for_review_again() {
     assert_eq!(pending(&stage), 0);
     assert!(stage.restore(Op::Redo).0);
     assert_eq!((pending(&stage), stage.disk("a").unwrap()), (1, "2\n".into()));
+}
+
+#[test]
+fn a_created_file_that_was_rejected_can_be_written_again() {
+    let mut stage = Stage::new();
+    let path = stage.path("made");
+    stage.turn("one", [calls(&[write("made", "text\n")]), Say::say("done")]);
+    // As the editor does it: the buffer is emptied, the file goes.
+    stage.editor.load(&path, "\n", false);
+    std::fs::remove_file(&path).unwrap();
+    stage.turn("two", [calls(&[write("made", "again\n")]), Say::say("done")]);
+    let told = stage.last_done().text;
+    assert!(told.contains("was removed since you read it"), "{told}");
+    stage.turn("three", [calls(&[write("made", "again\n")]), Say::say("done")]);
+    assert_eq!(stage.editor.text(&path), "again\n");
 }

@@ -84,7 +84,7 @@ fn a_new_session_forgets_the_conversation_and_keeps_mode_and_model() {
     );
     assert_eq!((status.session, status.usage.input_tokens), (second.0.clone(), 0));
     let first = records(&stage, &first);
-    assert_eq!(first.len(), 10, "{first:?}");
+    assert_eq!(first.len(), 11, "{first:?}");
     let [began, mode, .., finished] = &records(&stage, &second)[..] else {
         panic!()
     };
@@ -95,7 +95,7 @@ fn a_new_session_forgets_the_conversation_and_keeps_mode_and_model() {
     assert_eq!(model, Some("other:n"));
     assert_eq!(*mode, Record::ModeChanged { mode: "yolo".into() });
     assert!(matches!(finished, Record::TurnFinished { .. }));
-    let (ok, message, _) = stage.restore(Op::Undo { steps: None });
+    let (ok, message, _) = stage.restore(Op::undo(None));
     assert!(!ok, "{message}");
 }
 

@@ -97,7 +97,8 @@ pub struct Done {
 
 /// What stands before an agent is started.
 pub struct Backdrop {
-    dir: tempfile::TempDir,
+    /// Removed in the end; `None` = somebody else's folder.
+    dir: Option<tempfile::TempDir>,
     pub model: ModelServer,
     pub root: PathBuf,
     pub home: PathBuf,
@@ -110,11 +111,18 @@ impl Backdrop {
     /// An empty project, and a configuration that names the model `mock:m`.
     pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let base = std::fs::canonicalize(dir.path()).unwrap();
+        let mut backdrop = Self::at(dir.path());
+        backdrop.dir = Some(dir);
+        backdrop
+    }
+
+    /// The same in a folder that stays, with what lies there already.
+    pub fn at(folder: &Path) -> Self {
+        let base = std::fs::canonicalize(folder).unwrap();
         let model = ModelServer::start();
         let [root, home, state, tmp] = ["project", "home", "state", "tmp"].map(|name| {
             let path = base.join(name);
-            std::fs::create_dir(&path).unwrap();
+            std::fs::create_dir_all(&path).unwrap();
             path
         });
         let setup = json!({
@@ -124,7 +132,7 @@ impl Backdrop {
             "artifacts_dir": tmp,
         });
         Self {
-            dir,
+            dir: None,
             model,
             root,
             home,
@@ -313,8 +321,9 @@ impl Stage {
     /// Undoes or redoes, and gives the answer.
     pub fn restore(&mut self, op: Op) -> (bool, String, Vec<PathBuf>) {
         self.submit(op);
-        let Event::Restored { ok, message, paths } =
-            self.until(|event| matches!(event, Event::Restored { .. }))
+        let Event::Restored {
+            ok, message, paths, ..
+        } = self.until(|event| matches!(event, Event::Restored { .. }))
         else {
             unreachable!()
         };
@@ -416,6 +425,10 @@ impl Stage {
             Request::Unsaved => Reply::Unsaved {
                 buffers: self.editor.unsaved().now_or_never().unwrap().unwrap(),
             },
+            Request::Diagnostics { .. } => Reply::Diagnostics { found: Vec::new() },
+            Request::SaveBuffers { paths } => Reply::Saved {
+                failed: self.editor.save(paths.clone()).now_or_never().unwrap().unwrap(),
+            },
             Request::ApplyEdits(batch) => match self.editor.apply(batch.clone()).now_or_never().unwrap() {
                 Ok(files) => Reply::Applied { files },
                 Err(error) => refused(error),
@@ -484,6 +497,18 @@ impl Stage {
         took
     }
 
+    /// Ends the agent, does `meanwhile` to the project, and starts another agent there. The events begin anew.
+    pub fn restart(&mut self, meanwhile: impl FnOnce(&Self)) {
+        self.shutdown(PATIENCE);
+        laws::hold(&self.events);
+        meanwhile(self);
+        let events = Arc::new(EventQueue::new(Box::new(Wake(Arc::clone(&self.bell)))));
+        let (agent, _) = runtime::spawn(self.backdrop.start_info(), events).unwrap();
+        self.agent = agent;
+        self.editor = FakeEditor::default();
+        self.events.clear();
+    }
+
     /// The events so far, one a line.
     pub fn story(&self) -> String {
         let mut story = String::new();
@@ -506,7 +531,7 @@ impl Drop for Stage {
             laws::histories_are_whole(&self.backdrop.state, &self.events);
         }
         // Gone only now, so that nothing is missing while the agent ends.
-        assert!(self.backdrop.dir.path().exists());
+        assert!(self.backdrop.root.exists());
     }
 }
 

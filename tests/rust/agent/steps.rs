@@ -227,7 +227,7 @@ fn two_successive_requests_share_every_byte_up_to_the_new_messages() {
     );
     stage.submit(Op::SetMode { mode: "yolo".into() });
     stage.call("ls", json!({}));
-    stage.restore(Op::Undo { steps: None });
+    stage.restore(Op::undo(None));
     stage.turn(
         "second",
         [

@@ -35,7 +35,7 @@ struct Running {
 enum Done {
     Turn(Ended),
     /// [`Event::Restored`].
-    Restore(Event),
+    Restore(Box<Event>),
 }
 
 /// A session at work.
@@ -48,6 +48,8 @@ pub struct Session {
     calls: HashMap<TicketId, CancellationToken>,
     /// What runs beside the turn; each ends with its token, and we end after it.
     beside: TaskTracker,
+    /// Looks at the files that the model knows; the next turn waits for it.
+    remembered: Option<JoinHandle<()>>,
     /// A new session is wanted as soon as nothing runs.
     renew: bool,
     /// The model that the person chose for this and later sessions.
@@ -66,6 +68,7 @@ impl Session {
             running: None,
             calls: HashMap::new(),
             beside: TaskTracker::new(),
+            remembered: None,
             renew: false,
             model: None,
         }
@@ -188,7 +191,14 @@ impl Session {
         self.core.turn_begins(turn, &prompt.text);
         let cancel = self.root.child_token();
         let (core, token) = (Arc::clone(&self.core), cancel.clone());
+        let remembered = self.remembered.take();
         let task = tokio::spawn(async move {
+            if let Some(remembered) = remembered {
+                tokio::select! {
+                    _ = remembered => {}
+                    () = token.cancelled() => {}
+                }
+            }
             let ended = turn::run_turn(&core, prompt, &token).await;
             core.log.turn_finished(turn, ended.reason);
             // Who hears of the end of a turn finds it in the journal.
@@ -213,7 +223,7 @@ impl Session {
                 self.finish_turn(turn, ended);
                 self.remember();
             }
-            (Ok(Done::Restore(restored)), _) => self.core.events.push(restored),
+            (Ok(Done::Restore(restored)), _) => self.core.events.push(*restored),
             (_, Some(turn)) => {
                 turn::mend(&self.core);
                 let ended = Ended::fault();
@@ -226,13 +236,11 @@ impl Session {
     }
 
     /// Remembers what the files hold that the model knows, beside everything else.
-    fn remember(&self) {
+    fn remember(&mut self) {
         let core = Arc::clone(&self.core);
         let scope = self.core.scope(self.root.child_token());
-        self.beside.spawn(scope::within(
-            scope,
-            async move { feedback::remember(&core).await },
-        ));
+        let work = scope::within(scope, async move { feedback::remember(&core).await });
+        self.remembered = Some(self.beside.spawn(work));
     }
 
     fn finish_turn(&self, turn: TurnId, ended: Ended) {
@@ -299,7 +307,7 @@ impl Session {
         let cancel = self.root.child_token();
         let scope = self.core.scope(cancel.clone());
         let work = scope::within(scope, work(Arc::clone(&self.core)));
-        let task = tokio::spawn(async move { Done::Restore(work.await) });
+        let task = tokio::spawn(async move { Done::Restore(Box::new(work.await)) });
         self.running = Some(Running {
             turn: None,
             cancel,

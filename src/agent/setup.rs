@@ -1,5 +1,6 @@
 //! From the front end's start to a session: configuration, services, tools, model.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,10 +14,12 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::context;
 use crate::agent::core::Core;
 use crate::agent::effects;
+use crate::agent::history::History;
 use crate::agent::queue::EventQueue;
 use crate::agent::reopen::Place;
 use crate::agent::requests::Requests;
 use crate::agent::resume::Resumed;
+use crate::agent::review_keeper::Kept;
 use crate::agent::session_log::{LogSetup, SessionLog};
 use crate::agent::status::StatusBoard;
 use crate::backend::local::LocalBackend;
@@ -25,12 +28,12 @@ use crate::config::shell_list::ShellAllowList;
 use crate::config::show;
 use crate::fs::safe_path;
 use crate::host::{Editor, Human};
-use crate::journal::Record;
+use crate::journal::{Journal, Record};
 use crate::offload::OffloadDir;
 use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
 use crate::protocol::event::{Event, Level, Notice, Usage};
-use crate::protocol::ids::SessionId;
+use crate::protocol::ids::{SessionId, TurnId};
 use crate::provider::{self, Provider, ProviderError, ProviderRow, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
 use crate::shell::env::Shell;
@@ -76,6 +79,17 @@ pub struct Started {
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct StartError(pub String);
+
+/// What a session begins with.
+struct Began {
+    session: SessionId,
+    snapshots: SnapshotStore,
+    journal: Option<Journal>,
+    kept: BTreeMap<PathBuf, Kept>,
+    history: History,
+    prompts: BTreeMap<TurnId, String>,
+    last_step: u64,
+}
 
 /// Everything that the sessions of one Neovim share, and how one is built.
 pub struct Blueprint {
@@ -197,36 +211,30 @@ impl Blueprint {
     }
 
     /// A new session with everything it needs; `model` is what the person chose, if not in the configuration.
-    /// Its work ends with `root`.
-    /// `resumed`: it goes on with an earlier one.
+    /// Its work ends with `root`. `resumed`: it goes on with an earlier one.
     pub fn build(
         &self,
         model: Option<&str>,
         root: &CancellationToken,
         resumed: Option<(Resumed, SnapshotStore)>,
     ) -> Arc<Core> {
-        let (resumed, reopened) = resumed.unzip();
-        let session = match &resumed {
-            Some(resumed) => resumed.session.clone(),
-            None => SessionId(ulid::Ulid::new().to_string()),
-        };
+        let Began {
+            session,
+            snapshots,
+            journal,
+            kept,
+            history,
+            prompts,
+            last_step,
+        } = self.begin(resumed);
         let config = Arc::clone(&self.loaded.config);
         let requests = Arc::clone(&self.requests);
         let editor: Arc<dyn Editor> = requests.clone();
         let human: Arc<dyn Human> = requests.clone();
         let tmp = config.artifacts_dir.clone().unwrap_or_else(std::env::temp_dir);
         let offload = Arc::new(OffloadDir::new(&tmp, &session.0));
-        let gate = Arc::new(Gate::new(GateSetup {
-            cwd: self.start.cwd.clone(),
-            home: Some(self.start.home.clone()),
-            config: Arc::clone(&config),
-            user_file: load::user_file(&self.start.home),
-            protected: vec![self.start.home.join(".deepagents/.state")],
-            readable: vec![offload.path()],
-            only_listed: self.start.headless,
-        }));
-        let store = reopened.unwrap_or_else(|| SnapshotStore::new(self.snapshot_dirs(), session.clone()));
-        let snapshots = Arc::new(store);
+        let gate = self.gate(&offload);
+        let snapshots = Arc::new(snapshots);
         let backend = Arc::new(LocalBackend::new(
             Arc::clone(&editor),
             save_policy(config.save),
@@ -234,13 +242,7 @@ impl Blueprint {
         ));
         let shell = self.shell();
         let system = context::system_prompt(&self.start.cwd, &shell.name());
-        let timeout = Duration::from_millis(config.bash.timeout_ms);
-        let bash = Bash::new(
-            shell,
-            Arc::clone(&self.watchdog),
-            self.secret_variables(),
-            timeout,
-        );
+        let bash = self.bash(shell);
         let seen = Arc::new(SeenFiles::default());
         let mut registry = builtin::registry(Services {
             backend: backend.clone(),
@@ -268,17 +270,6 @@ impl Blueprint {
             model: name,
             mode: gate.mode().as_str().into(),
             version: env!("CARGO_PKG_VERSION").into(),
-        };
-        let (last_step, last_turn) = resumed.as_ref().map_or((0, 0), |r| (r.last_step, r.last_turn));
-        self.turns.fetch_max(last_turn, Ordering::Relaxed);
-        let (journal, kept, history, prompts) = match resumed {
-            Some(resumed) => (
-                Some(resumed.journal),
-                resumed.kept,
-                resumed.history,
-                resumed.prompts,
-            ),
-            None => Default::default(),
         };
         let log = SessionLog::new(LogSetup {
             state_dir: self.start.state_dir.clone(),
@@ -325,6 +316,54 @@ impl Blueprint {
             human: self.start.human,
             root: root.clone(),
         })
+    }
+
+    /// What a session begins with: nothing, or what an earlier process left of it.
+    fn begin(&self, resumed: Option<(Resumed, SnapshotStore)>) -> Began {
+        let Some((resumed, snapshots)) = resumed else {
+            let session = SessionId(ulid::Ulid::new().to_string());
+            return Began {
+                snapshots: SnapshotStore::new(self.snapshot_dirs(), session.clone()),
+                session,
+                journal: None,
+                kept: BTreeMap::new(),
+                history: History::default(),
+                prompts: BTreeMap::new(),
+                last_step: 0,
+            };
+        };
+        self.turns.fetch_max(resumed.last_turn, Ordering::Relaxed);
+        Began {
+            session: resumed.session,
+            snapshots,
+            journal: Some(resumed.journal),
+            kept: resumed.kept,
+            history: resumed.history,
+            prompts: resumed.prompts,
+            last_step: resumed.last_step,
+        }
+    }
+
+    fn bash(&self, shell: Shell) -> Bash {
+        let timeout = Duration::from_millis(self.loaded.config.bash.timeout_ms);
+        Bash::new(
+            shell,
+            Arc::clone(&self.watchdog),
+            self.secret_variables(),
+            timeout,
+        )
+    }
+
+    fn gate(&self, offload: &OffloadDir) -> Arc<Gate> {
+        Arc::new(Gate::new(GateSetup {
+            cwd: self.start.cwd.clone(),
+            home: Some(self.start.home.clone()),
+            config: Arc::clone(&self.loaded.config),
+            user_file: load::user_file(&self.start.home),
+            protected: vec![self.start.home.join(".deepagents/.state")],
+            readable: vec![offload.path()],
+            only_listed: self.start.headless,
+        }))
     }
 
     /// Where the sessions of this project are found.

@@ -45,18 +45,22 @@ impl State {
 }
 
 impl Taken {
-    /// The edit that puts it into `lines` again, nearest to where it stood; `None` when its place is gone.
+    /// The edit that puts it into `lines` again: between its neighbours, else nearest to where it stood;
+    /// `None` when its place is gone.
     fn back(&self, lines: &[String]) -> Option<LineEdit> {
         let count = self.removed.len();
+        let strangers = |at: usize| {
+            let above = at.checked_sub(1).and_then(|at| lines.get(at)) != self.above.as_ref();
+            let below = lines.get(at + count) != self.below.as_ref();
+            usize::from(above) + usize::from(below)
+        };
         let fits = |at: &usize| {
             let here = lines.get(*at..at + count) == Some(self.removed.as_slice());
-            let above = at.checked_sub(1).and_then(|at| lines.get(at)) == self.above.as_ref();
-            let below = lines.get(at + count) == self.below.as_ref();
             // Lines that were only added have nothing of their own to be known by.
-            here && (count > 0 || (above && below))
+            here && (count > 0 || strangers(*at) == 0)
         };
         let places = (0..=lines.len()).filter(fits);
-        let start = places.min_by_key(|at| at.abs_diff(self.line))?;
+        let start = places.min_by_key(|at| (strangers(*at), at.abs_diff(self.line)))?;
         Some(LineEdit {
             start,
             end: start + count,

@@ -200,9 +200,8 @@ impl State {
             .into_iter()
             .filter_map(|part| self.trimmed(part))
             .collect();
-        if let [_, second] = pieces.as_mut_slice() {
-            second.id = ids.fresh();
-        }
+        // Neither is the hunk that was: what was decided on that one must not hold for these.
+        pieces.iter_mut().for_each(|piece| piece.id = ids.fresh());
         self.regions.splice(index..index, pieces);
     }
 

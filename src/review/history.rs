@@ -24,6 +24,12 @@ pub(super) struct History {
 impl History {
     /// Remembers `state` for `seq`, in place of what was remembered for it.
     pub(super) fn mark(&mut self, seq: u64, state: &State) {
+        // What waits now is not accepted, whatever was said of it in a past that was undone.
+        for region in &state.regions {
+            if self.accepted.get(&region.id) == Some(&state.fingerprint(region)) {
+                self.accepted.remove(&region.id);
+            }
+        }
         self.moments.retain(|(known, _)| *known != seq);
         if self.moments.len() >= MOMENTS {
             self.moments.pop_front();

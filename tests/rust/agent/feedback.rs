@@ -21,8 +21,12 @@ fn last_prompt(stage: &mut Stage) -> String {
 #[test]
 fn edits_of_the_person_since_the_last_turn_are_shown_once() {
     let mut stage = Backdrop::new().file("a", "1\n2\n3\n").file("b", "x\n").start();
+    let a = stage.path("a");
+    stage.editor.load(&a, "1\n2\n3\n", false);
     edit(&mut stage);
-    stage::write(&stage.path("a"), "1\ntwo\n3\nmine\n");
+    // What the files hold is looked at when the turn has ended.
+    stage.until(|event| matches!(event, Event::RequestClosed { .. }));
+    stage.editor.load(&a, "1\ntwo\n3\nmine\n", true);
     stage::write(&stage.path("b"), "nobody knows it\n");
     let said = last_prompt(&mut stage);
     assert_eq!(

@@ -156,6 +156,10 @@ fn ops() {
         Op::Shutdown,
     ];
     survive(&ops, "type", &names(&kinds));
+}
+
+#[test]
+fn a_prompt_may_leave_its_context_out() {
     let short: Op = serde_json::from_value(json!({"type": "prompt", "turn": 1, "text": "hi"})).unwrap();
     let context = PromptContext::default();
     assert_eq!(

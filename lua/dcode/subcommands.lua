@@ -213,10 +213,6 @@ local function run_config()
 end
 
 local function run_review(ctx)
-  local list = require('dcode.review.list')
-  if ctx.words[1] == 'quickfix' then
-    return list.quickfix()
-  end
   local resume = require('dcode.resume')
   local native = require('dcode.session').state.native
   local here = native and native.hunks({}) or {}
@@ -227,7 +223,8 @@ local function run_review(ctx)
       end
     end)
   end
-  return list.open()
+  local list = require('dcode.review.list')
+  return ctx.words[1] == 'quickfix' and list.quickfix() or list.open()
 end
 
 ---@param verb 'accept'|'reject'

@@ -219,7 +219,7 @@ local function run_review(ctx)
   if #here == 0 and resume.on_offer() then
     return resume.resume(function(ok)
       if ok then
-        list.open()
+        require('dcode.review.list').open()
       end
     end)
   end

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -21,7 +20,6 @@ use crate::agent::reopen::Place;
 use crate::agent::requests::Requests;
 use crate::agent::resume::Resumed;
 use crate::agent::review_keeper::Kept;
-use crate::agent::sandbox;
 use crate::agent::session_log::{LogSetup, SessionLog};
 use crate::agent::status::StatusBoard;
 use crate::backend::Backend;
@@ -34,21 +32,16 @@ use crate::config::show;
 use crate::fs::safe_path;
 use crate::host::{Editor, Human};
 use crate::journal::{Journal, Record};
-use crate::judges::bench::{Bench, Main};
+use crate::judges::bench::Main;
 use crate::judges::panel::Panel;
 use crate::offload::OffloadDir;
-use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
-use crate::protocol::event::{BackgroundCommand, Event, Level, Notice, Usage};
+use crate::protocol::event::{Event, Level, Notice, Usage};
 use crate::protocol::ids::{SessionId, TurnId};
 use crate::provider::{self, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
-use crate::shell::background::{Background, OnChange};
-use crate::shell::env::Shell;
 use crate::shell::watchdog::Watchdog;
 use crate::snapshot::{SnapshotDirs, SnapshotStore, TreeWatch};
-use crate::tools::bash::Bash;
-use crate::tools::bash_walls::Enclosure;
 use crate::tools::builtin::{self, Services};
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::locks::PathLocks;
@@ -103,17 +96,17 @@ struct Began {
 /// Everything that the sessions of one Neovim share, and how one is built.
 pub struct Blueprint {
     pub(super) start: Start,
-    project: Option<PathBuf>,
+    pub(super) project: Option<PathBuf>,
     pub(super) loaded: Loaded,
-    events: Arc<EventQueue>,
+    pub(super) events: Arc<EventQueue>,
     review: SharedBook,
-    status: Arc<StatusBoard>,
+    pub(super) status: Arc<StatusBoard>,
     turns: Arc<AtomicU64>,
-    watchdog: Arc<Watchdog>,
+    pub(super) watchdog: Arc<Watchdog>,
     /// Sees what commands do to the project's files.
     watch: Arc<TreeWatch>,
     /// One for all sessions: a late answer must not meet the request of a later session.
-    requests: Arc<Requests>,
+    pub(super) requests: Arc<Requests>,
     /// The files of the newest session, for a program's transfers.
     plane: Plane,
 }
@@ -393,76 +386,6 @@ impl Blueprint {
         }
     }
 
-    /// What the judging models are opened with, and whom they report to.
-    fn bench(&self, main: &Main, usage: &Arc<Mutex<Usage>>) -> Bench {
-        let settings = self.provider_settings();
-        let (events, counted) = (Arc::clone(&self.events), Arc::clone(&self.events));
-        let (usage, status) = (Arc::clone(usage), Arc::clone(&self.status));
-        Bench {
-            open: Arc::new(move |name| {
-                let settings = ProviderSettings {
-                    model: Some(name.to_owned()),
-                    // A script takes the place of the conversation's model, not of those that judge it.
-                    script: None,
-                    ..settings.clone()
-                };
-                provider::open(&settings, &|name| {
-                    std::env::var(name).ok().filter(|_| name != "DCODE_SCRIPT")
-                })
-            }),
-            main: Arc::clone(main),
-            tell: Arc::new(move |event| events.push(event)),
-            spent: Arc::new(move |count| {
-                let mut usage = usage.lock().unwrap_or_else(PoisonError::into_inner);
-                usage.input_tokens += count.input;
-                usage.cached_tokens += count.cached;
-                usage.output_tokens += count.output;
-                usage.requests += 1;
-                status.usage(*usage);
-                counted.push(Event::Usage(*usage));
-            }),
-            opened: Mutex::default(),
-        }
-    }
-
-    /// The gate, and the walls around the commands that it lets pass.
-    fn gate(&self, config: &Arc<Config>, results: &Path) -> (Arc<Gate>, Enclosure) {
-        let (home, cwd) = (&self.start.home, &self.start.cwd);
-        let found = sandbox::find(
-            config,
-            home,
-            cwd,
-            self.project.as_deref(),
-            vec![results.to_owned()],
-        );
-        let shell = config.bash.shell.as_ref().map(Shell::new);
-        let gate = Arc::new(Gate::new(GateSetup {
-            cwd: cwd.clone(),
-            home: Some(home.clone()),
-            config: Arc::clone(config),
-            user_file: load::user_file(home),
-            protected: vec![home.join(".deepagents/.state")],
-            readable: vec![results.to_owned()],
-            only_listed: self.start.headless,
-            foreign_shell: shell
-                .filter(|shell| !shell.is_understood())
-                .map(|shell| shell.name()),
-            sandboxed: matches!(found, Some(Ok(_))),
-        }));
-        let top = self.project.clone().unwrap_or_else(|| cwd.clone());
-        let enclosure = sandbox::enclosure(found, config, &gate, top);
-        (gate, enclosure)
-    }
-
-    fn bash(&self, shell: Shell, enclosure: Enclosure, root: &CancellationToken) -> Bash {
-        let timeout = Duration::from_millis(self.loaded.config.bash.timeout_ms);
-        let background = Background::new(Arc::clone(&self.watchdog), root, self.background_sink());
-        let watchdog = Arc::clone(&self.watchdog);
-        Bash::new(shell, watchdog, self.secret_variables(), timeout)
-            .with_background(background)
-            .within(enclosure)
-    }
-
     /// Tells review and editor of files that changed on disk while no buffer held them.
     fn disk_hook(&self) -> crate::backend::local::DiskHook {
         let (review, events) = (Arc::clone(&self.review), Arc::clone(&self.events));
@@ -490,19 +413,6 @@ impl Blueprint {
         Arc::clone(&self.watch)
     }
 
-    fn background_sink(&self) -> OnChange {
-        let events = Arc::clone(&self.events);
-        Arc::new(move |running| {
-            let commands = running.into_iter().map(|running| BackgroundCommand {
-                handle: running.handle,
-                command: running.line,
-            });
-            events.push(Event::BackgroundChanged {
-                commands: commands.collect(),
-            });
-        })
-    }
-
     fn plan_sink(&self) -> PlanSink {
         let events = Arc::clone(&self.events);
         Arc::new(move |items| {
@@ -512,22 +422,6 @@ impl Blueprint {
                 .collect();
             events.push(Event::TodoUpdated { items });
         })
-    }
-
-    /// The configured shell, else the person's; where that is another one, bash with a notice.
-    fn shell(&self) -> Shell {
-        if let Some(program) = &self.loaded.config.bash.shell {
-            return Shell::new(program);
-        }
-        let (shell, notice) = Shell::of_person();
-        if let Some(message) = notice {
-            self.events.push(Event::Notice(Notice {
-                level: Level::Info,
-                message,
-                hint: None,
-            }));
-        }
-        shell
     }
 
     /// On the command line, commands run only where the person's own configuration allows some.

@@ -178,6 +178,8 @@ fn unlocked(folder: &Path) {
 fn check(folder: &Path, told: &str) {
     unlocked(folder);
     let mut stage = Backdrop::at(folder).with(&json!({"mode": "yolo"})).start();
+    // A change set that broke off is taken back before the session begins.
+    stage.until(|event| matches!(event, Event::SessionStarted { .. }));
     let at = |name: &str| std::fs::read_to_string(folder.join("project").join(name)).ok();
     let mut changed: Vec<PathBuf> = Vec::new();
     for (name, held) in versions() {

@@ -27,6 +27,8 @@ echo "Neovim: $nvim"
 
 # The agent runs the sample's tests with `nvim`.
 PATH=$(dirname "$nvim"):$PATH
+# Else a Neovim in the sandbox logs into the project.
+export NVIM_LOG_FILE=/dev/null
 export PATH XDG_CONFIG_HOME="$demo/config" XDG_STATE_HOME="$demo/state" XDG_DATA_HOME="$demo/data" \
   XDG_CACHE_HOME="$demo/cache"
 "$nvim" --clean -n --cmd "set runtimepath^=$checkout" -c 'set number termguicolors' shop/total.lua \

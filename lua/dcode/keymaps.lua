@@ -53,6 +53,12 @@ local ACTIONS = {
   review = function()
     return require('dcode.review.list').open()
   end,
+  unreject = function()
+    return require('dcode.review.back').bring_back(0)
+  end,
+  timeline = function()
+    return require('dcode.ui.timeline').open()
+  end,
   mode = function()
     return require('dcode.commands').next_mode()
   end,

@@ -213,21 +213,18 @@ local function run_config()
 end
 
 local function run_review(ctx)
-  local list = require('dcode.review.list')
-  if ctx.words[1] == 'quickfix' then
-    return list.quickfix()
-  end
   local resume = require('dcode.resume')
   local native = require('dcode.session').state.native
   local here = native and native.hunks({}) or {}
   if #here == 0 and resume.on_offer() then
     return resume.resume(function(ok)
       if ok then
-        list.open()
+        require('dcode.review.list').open()
       end
     end)
   end
-  return list.open()
+  local list = require('dcode.review.list')
+  return ctx.words[1] == 'quickfix' and list.quickfix() or list.open()
 end
 
 ---@param verb 'accept'|'reject'

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -17,7 +16,8 @@ use crate::agent::queue::EventQueue;
 use crate::agent::recovered;
 use crate::agent::requests::Requests;
 use crate::agent::resume::Resumed;
-use crate::agent::sandbox;
+use crate::agent::review_keeper::Kept;
+use crate::agent::session_log::{LogSetup, SessionLog};
 use crate::agent::status::StatusBoard;
 use crate::backend::Backend;
 use crate::backend::local::LocalBackend;
@@ -28,21 +28,17 @@ use crate::config::shell_list::ShellAllowList;
 use crate::config::show;
 use crate::fs::safe_path;
 use crate::host::{Editor, Human};
-use crate::judges::bench::{Bench, Main};
+use crate::journal::{Journal, Record};
+use crate::judges::bench::Main;
 use crate::judges::panel::Panel;
 use crate::offload::OffloadDir;
-use crate::permission::gate::{Gate, GateSetup};
 use crate::protocol::change::SavePolicy;
-use crate::protocol::event::{BackgroundCommand, Event, Level, Notice, Usage};
-use crate::protocol::ids::SessionId;
+use crate::protocol::event::{Event, Level, Notice, Usage};
+use crate::protocol::ids::{SessionId, TurnId};
 use crate::provider::{self, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
-use crate::shell::background::{Background, OnChange};
-use crate::shell::env::Shell;
 use crate::shell::watchdog::Watchdog;
-use crate::snapshot::{SnapshotStore, TreeWatch};
-use crate::tools::bash::Bash;
-use crate::tools::bash_walls::Enclosure;
+use crate::snapshot::{SnapshotDirs, SnapshotStore, TreeWatch};
 use crate::tools::builtin::{self, Services};
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::locks::PathLocks;
@@ -89,14 +85,14 @@ pub struct Blueprint {
     pub(super) project: Option<PathBuf>,
     pub(super) loaded: Loaded,
     pub(super) events: Arc<EventQueue>,
-    pub(super) review: SharedBook,
-    status: Arc<StatusBoard>,
-    pub(super) turns: Arc<AtomicU64>,
-    watchdog: Arc<Watchdog>,
+    review: SharedBook,
+    pub(super) status: Arc<StatusBoard>,
+    turns: Arc<AtomicU64>,
+    pub(super) watchdog: Arc<Watchdog>,
     /// Sees what commands do to the project's files.
     pub(super) watch: Arc<TreeWatch>,
     /// One for all sessions: a late answer must not meet the request of a later session.
-    requests: Arc<Requests>,
+    pub(super) requests: Arc<Requests>,
     /// The files of the newest session, for a program's transfers.
     plane: Plane,
 }
@@ -306,76 +302,6 @@ impl Blueprint {
         }
     }
 
-    /// What the judging models are opened with, and whom they report to.
-    fn bench(&self, main: &Main, usage: &Arc<Mutex<Usage>>) -> Bench {
-        let settings = self.provider_settings();
-        let (events, counted) = (Arc::clone(&self.events), Arc::clone(&self.events));
-        let (usage, status) = (Arc::clone(usage), Arc::clone(&self.status));
-        Bench {
-            open: Arc::new(move |name| {
-                let settings = ProviderSettings {
-                    model: Some(name.to_owned()),
-                    // A script takes the place of the conversation's model, not of those that judge it.
-                    script: None,
-                    ..settings.clone()
-                };
-                provider::open(&settings, &|name| {
-                    std::env::var(name).ok().filter(|_| name != "DCODE_SCRIPT")
-                })
-            }),
-            main: Arc::clone(main),
-            tell: Arc::new(move |event| events.push(event)),
-            spent: Arc::new(move |count| {
-                let mut usage = usage.lock().unwrap_or_else(PoisonError::into_inner);
-                usage.input_tokens += count.input;
-                usage.cached_tokens += count.cached;
-                usage.output_tokens += count.output;
-                usage.requests += 1;
-                status.usage(*usage);
-                counted.push(Event::Usage(*usage));
-            }),
-            opened: Mutex::default(),
-        }
-    }
-
-    /// The gate, and the walls around the commands that it lets pass.
-    fn gate(&self, config: &Arc<Config>, results: &Path) -> (Arc<Gate>, Enclosure) {
-        let (home, cwd) = (&self.start.home, &self.start.cwd);
-        let found = sandbox::find(
-            config,
-            home,
-            cwd,
-            self.project.as_deref(),
-            vec![results.to_owned()],
-        );
-        let shell = config.bash.shell.as_ref().map(Shell::new);
-        let gate = Arc::new(Gate::new(GateSetup {
-            cwd: cwd.clone(),
-            home: Some(home.clone()),
-            config: Arc::clone(config),
-            user_file: load::user_file(home),
-            protected: vec![home.join(".deepagents/.state")],
-            readable: vec![results.to_owned()],
-            only_listed: self.start.headless,
-            foreign_shell: shell
-                .filter(|shell| !shell.is_understood())
-                .map(|shell| shell.name()),
-            sandboxed: matches!(found, Some(Ok(_))),
-        }));
-        let top = self.project.clone().unwrap_or_else(|| cwd.clone());
-        let enclosure = sandbox::enclosure(found, config, &gate, top);
-        (gate, enclosure)
-    }
-
-    fn bash(&self, shell: Shell, enclosure: Enclosure, root: &CancellationToken) -> Bash {
-        let timeout = Duration::from_millis(self.loaded.config.bash.timeout_ms);
-        let background = Background::new(Arc::clone(&self.watchdog), root, self.background_sink());
-        let watchdog = Arc::clone(&self.watchdog);
-        Bash::new(shell, watchdog, self.secret_variables(), timeout)
-            .with_background(background)
-            .within(enclosure)
-    }
-
     /// Tells review and editor of files that changed on disk while no buffer held them.
     fn disk_hook(&self) -> crate::backend::local::DiskHook {
         let (review, events) = (Arc::clone(&self.review), Arc::clone(&self.events));
@@ -392,17 +318,15 @@ impl Blueprint {
         })
     }
 
-    fn background_sink(&self) -> OnChange {
-        let events = Arc::clone(&self.events);
-        Arc::new(move |running| {
-            let commands = running.into_iter().map(|running| BackgroundCommand {
-                handle: running.handle,
-                command: running.line,
-            });
-            events.push(Event::BackgroundChanged {
-                commands: commands.collect(),
-            });
-        })
+    /// Tells the review of files that a command changed.
+    fn effect_hook(&self) -> EffectHook {
+        let review = Arc::clone(&self.review);
+        Arc::new(move |store, effects| effects::review(&review, store, effects))
+    }
+
+    /// The watch over the project's files; a buffer that is written is no command's doing.
+    pub fn watch(&self) -> Arc<TreeWatch> {
+        Arc::clone(&self.watch)
     }
 
     fn plan_sink(&self) -> PlanSink {
@@ -414,22 +338,6 @@ impl Blueprint {
                 .collect();
             events.push(Event::TodoUpdated { items });
         })
-    }
-
-    /// The configured shell, else the person's; where that is another one, bash with a notice.
-    fn shell(&self) -> Shell {
-        if let Some(program) = &self.loaded.config.bash.shell {
-            return Shell::new(program);
-        }
-        let (shell, notice) = Shell::of_person();
-        if let Some(message) = notice {
-            self.events.push(Event::Notice(Notice {
-                level: Level::Info,
-                message,
-                hint: None,
-            }));
-        }
-        shell
     }
 
     /// On the command line, commands run only where the person's own configuration allows some.

@@ -122,7 +122,11 @@ impl ReviewBook {
     /// [`ReviewBook::edit`] does with each from the last to the first, settled once. Unknown paths are ignored.
     pub fn edit_batch(&mut self, path: &Path, edits: &[LineEdit], author: Author) {
         if let Some(file) = self.files.get_mut(path) {
+            let settled = file.is_settled();
             file.edit_batch(edits, author, &mut self.ids);
+            if !(settled && file.is_settled()) {
+                self.changes.add(path, urgency(author));
+            }
         }
     }
 
@@ -287,9 +291,12 @@ impl ReviewBook {
         }
     }
 
-    /// Where the hunks of a file stand, in the order of their lines; copies none of them.
+    /// Where the hunks of a file stand, in the order of their lines; copies none of them. The change of the
+    /// file as a whole stands on line 1.
     pub fn spans(&self, path: &Path) -> Vec<Span> {
-        self.files.get(path).map(TrackedFile::spans).unwrap_or_default()
+        let mut spans: Vec<Span> = self.wholes.hunk(path).iter().map(Span::from).collect();
+        spans.extend(self.files.get(path).map(TrackedFile::spans).unwrap_or_default());
+        spans
     }
 
     /// The hunks of a file that show on its lines `first..=last` (1-based), each with at most `most` removed

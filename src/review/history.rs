@@ -26,8 +26,9 @@ impl History {
     pub(super) fn mark(&mut self, seq: u64, state: &State) {
         // What waits now is not accepted, whatever was said of it in a past that was undone.
         for region in &state.regions {
+            // Only of those the lines are looked at: this runs with every keystroke.
             let known = self.accepted.get(&region.id).copied();
-            if known.is_some_and(|known| known == state.fingerprint(region)) {
+            if known.is_some_and(|print| print == state.fingerprint(region)) {
                 self.accepted.remove(&region.id);
             }
         }

@@ -2,7 +2,7 @@
 //! of hunks is drawn while somebody types, so nothing here copies what no window shows.
 
 use crate::protocol::ids::HunkId;
-use crate::review::hunk::Existence;
+use crate::review::hunk::{Existence, Hunk};
 use crate::review::region::Region;
 use crate::review::state::State;
 
@@ -91,9 +91,14 @@ impl State {
     }
 
     fn tail_span(&self, id: HunkId) -> Span {
-        let hunk = self.tail_hunk(id);
-        Span {
-            id,
+        Span::from(&self.tail_hunk(id))
+    }
+}
+
+impl From<&Hunk> for Span {
+    fn from(hunk: &Hunk) -> Self {
+        Self {
+            id: hunk.id,
             start: hunk.start,
             count: hunk.count,
             removed: hunk.removed.len(),

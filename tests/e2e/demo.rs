@@ -28,7 +28,9 @@ async fn the_demo_ends_with_passing_tests_and_can_be_taken_back() {
         let mut setup = Setup::new()
             .size(160, 45)
             .home_file("script.toml", &script)
-            .env("DCODE_SCRIPT", "../home/script.toml");
+            .env("DCODE_SCRIPT", "../home/script.toml")
+            // Else the Neovim in the sandbox logs into the project, which would be a change to review.
+            .env("NVIM_LOG_FILE", "/dev/null");
         for file in files {
             setup = setup.file(file, &fixture(&format!("project/{file}")));
         }

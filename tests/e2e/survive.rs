@@ -74,7 +74,8 @@ async fn after_kill_9_review_and_undo_go_on() {
         nvim.wait_for_lua("#require('dcode').hunks() == 3").await;
         nvim.wait_for_lua("vim.fn.getqflist({ size = 0 }).size == 3")
             .await;
-        nvim.input(":cclose<CR>").await;
+        nvim.wait_for("review: 2 files, 3 hunks").await;
+        nvim.input("q").await;
         nvim.wait_for_hunks(2).await;
         // A decision by keys, native undo of it, and the steps from before the kill.
         nvim.input("gg]h\\r").await;

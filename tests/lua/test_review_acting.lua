@@ -129,6 +129,7 @@ end
 
 function T.the_base_stands_beside_the_text_in_a_tab_page_of_its_own(t)
   local buf = reviewed('side.txt')
+  vim.o.switchbuf = 'useopen'
   local before = vim.api.nvim_tabpage_list_wins(0)
   local compare = require('dcode.review.compare')
   t.eq(true, compare.toggle())
@@ -146,6 +147,7 @@ function T.the_base_stands_beside_the_text_in_a_tab_page_of_its_own(t)
   t.eq(true, compare.toggle())
   t.eq({ 1, before }, { #vim.api.nvim_list_tabpages(), vim.api.nvim_tabpage_list_wins(0) })
   t.eq({ false, false }, { vim.api.nvim_buf_is_valid(base), vim.wo.diff })
+  vim.o.switchbuf = ''
 end
 
 function T.closing_one_side_leaves_no_window_in_diff_mode(t)

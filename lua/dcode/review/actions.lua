@@ -235,7 +235,7 @@ function M.reject(what)
         return nil, message
       end
       -- Only now: the agent hears of what is done.
-      lib.review({ action = 'rejected', path = file.path, hunks = file.told })
+      d.native.review({ action = 'rejected', path = file.path, hunks = file.told })
     end
   end
   return finish(d, 'rejected', answer.count, paths, 'u brings it back')

@@ -7,8 +7,8 @@ local M = {}
 local ABOVE, BELOW = 60, 20
 --- Longer lines stay plain.
 local MAX_BYTES = 1000
---- How many answers are kept.
-local MAX_KEPT = 200
+--- How many answers are kept: many more than windows can show, or they would drive each other out.
+local MAX_KEPT = 5000
 
 ---@type table<string, dcode.Segment[][]>
 local kept = {}

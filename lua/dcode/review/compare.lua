@@ -63,15 +63,16 @@ function M.toggle(buf)
   if not lines then
     return nil, why
   end
-  local view = vim.api.nvim_get_current_buf() == buf and vim.fn.winsaveview() or nil
-  vim.cmd(('tab sbuffer %d'):format(buf))
-  if view then
-    vim.fn.winrestview(view)
-  end
+  -- Not `:sbuffer`, which goes to a window that shows the buffer where 'switchbuf' says so.
+  vim.cmd('tab split')
   local right = vim.api.nvim_get_current_win()
+  if vim.api.nvim_win_get_buf(right) ~= buf then
+    vim.api.nvim_win_set_buf(right, buf)
+  end
   local base = base_buffer(buf, r.path, lines)
-  vim.cmd('leftabove vertical sbuffer ' .. base)
+  vim.cmd('leftabove vsplit')
   local left = vim.api.nvim_get_current_win()
+  vim.api.nvim_win_set_buf(left, base)
   one = { tab = vim.api.nvim_get_current_tabpage(), base = base }
   open[buf] = one
   for _, win in ipairs({ left, right }) do

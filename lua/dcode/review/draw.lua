@@ -213,49 +213,16 @@ local function ready(buf, canvas)
   end
 end
 
---- Virtual lines above line 1 are shown only in a window that is scrolled up to them.
+--- Makes the marks near the windows, if they are not there yet, before somebody looks how much room
+--- they take.
 ---@param buf integer
-function M.show_top(buf)
+---@return dcode.Canvas? nil when nothing is drawn there
+function M.ensure(buf)
   local canvas = canvases[buf]
-  local first = canvas and canvas.spans[1]
-  if not first or first.start ~= 1 or first.gone == 0 or first.at_end then
-    return
+  if canvas then
+    ready(buf, canvas)
   end
-  ready(buf, canvas)
-  local above = canvas.above
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    vim.api.nvim_win_call(win, function()
-      local view = vim.fn.winsaveview()
-      local room = math.max(vim.api.nvim_win_get_height(win) - view.lnum, 0)
-      if view.topline == 1 and view.topfill == 0 and room > 0 then
-        vim.fn.winrestview({ topline = 1, topfill = math.min(above, room) })
-      end
-    end)
-  end
-end
-
---- Lines removed at the end stand below the last line, where a window does not scroll by itself.
----@param win integer
-function M.show_bottom(win)
-  local buf = vim.api.nvim_win_get_buf(win)
-  local canvas = canvases[buf]
-  local last = canvas and canvas.spans[#canvas.spans]
-  if not last or not last.at_end or vim.fn.line('w$', win) < last.start then
-    return
-  end
-  ready(buf, canvas)
-  vim.api.nvim_win_call(win, function()
-    local view = vim.fn.winsaveview()
-    local info, top = vim.fn.getwininfo(win)[1], view.topline
-    local height = info.height - info.winbar
-    local limit = math.min(view.lnum, top + height)
-    while top < limit and vim.api.nvim_win_text_height(win, { start_row = top - 1 }).all > height do
-      top = top + 1
-    end
-    if top > view.topline then
-      vim.fn.winrestview({ topline = top })
-    end
-  end)
+  return canvas
 end
 
 --- The screen is about to be drawn: every window on it gets its marks.
@@ -328,7 +295,7 @@ function M.update(buf, list)
   place(buf, canvas, panes.of(buf))
   M.colour_later(buf)
   if canvas.above ~= first then
-    M.show_top(buf)
+    require('dcode.review.edges').top(buf)
   end
 end
 

@@ -211,7 +211,7 @@ local function watch(buf)
     hint.clear()
   end)
   on({ 'BufWinEnter' }, 'lines removed above the first', function()
-    draw.show_top(buf)
+    require('dcode.review.edges').top(buf)
   end)
 end
 
@@ -360,75 +360,9 @@ function M.changed(paths)
   end
 end
 
---- A file was opened: what waits in it is shown.
----@param buf integer
-local function opened(buf)
-  local path = not reviewed[buf] and native() and buffers.path(buf)
-  if path then
-    M.changed({ path })
-  end
-end
-
---- A window was scrolled to the first or the last line: what was removed beyond is shown as well.
-local function scrolled()
-  for win, moved in pairs(vim.v.event) do
-    win = tonumber(win)
-    if win and vim.api.nvim_win_is_valid(win) and reviewed[vim.api.nvim_win_get_buf(win)] then
-      if moved.topline < 0 and vim.fn.line('w0', win) == 1 then
-        draw.show_top(vim.api.nvim_win_get_buf(win))
-      elseif moved.topline > 0 then
-        draw.show_bottom(win)
-      end
-    end
-  end
-end
-
-local watching = false
-
---- Watches for files that are opened while something waits in them. Called when a session starts.
+--- Watches what happens to files and windows. Called when a session starts.
 function M.watch()
-  if watching then
-    return
-  end
-  watching = true
-  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
-    group = vim.api.nvim_create_augroup('dcode', { clear = false }),
-    desc = 'dcode: show what waits for review in a file that is opened',
-    callback = function(ev)
-      log.guard('review', opened, ev.buf)
-    end,
-  })
-  vim.api.nvim_create_autocmd('OptionSet', {
-    group = vim.api.nvim_create_augroup('dcode', { clear = false }),
-    pattern = 'endofline',
-    desc = 'dcode: the final newline belongs to the text',
-    callback = function()
-      local buf = vim.api.nvim_get_current_buf()
-      local r = reviewed[buf]
-      if r and native() then
-        local eol = { action = 'eol', buf = buf, eol = buffers.eol(buf), origin = r.origin }
-        log.guard('review', review, eol)
-        M.plan(buf)
-      end
-    end,
-  })
-  vim.api.nvim_create_autocmd('BufWritePost', {
-    group = vim.api.nvim_create_augroup('dcode', { clear = false }),
-    desc = 'dcode: what the editor writes is no command of the agent',
-    callback = function(ev)
-      local path = native() and buffers.path(ev.buf)
-      if path then
-        log.guard('review', review, { action = 'written', path = path })
-      end
-    end,
-  })
-  vim.api.nvim_create_autocmd('WinScrolled', {
-    group = vim.api.nvim_create_augroup('dcode', { clear = false }),
-    desc = 'dcode: show what was removed above the first and below the last line',
-    callback = function()
-      log.guard('review', scrolled)
-    end,
-  })
+  require('dcode.review.watch').start()
 end
 
 return M

@@ -12,6 +12,11 @@ local M = {}
 ---@param hunk dcode.Hunk
 ---@return string
 function M.gist(hunk)
+  if hunk.whole and hunk.whole.kind == 'mode' then
+    return ('mode %s, was %s'):format(hunk.whole.to, hunk.whole.from)
+  elseif hunk.whole then
+    return ('%s, not text'):format(hunk.file or 'changed')
+  end
   local first
   for _, line in ipairs(#hunk.added > 0 and hunk.added or hunk.removed) do
     if not first and line:find('%S') then
@@ -29,10 +34,8 @@ end
 ---@param hunk dcode.Hunk
 ---@return string
 local function words(hunk)
-  if hunk.whole and hunk.whole.kind == 'mode' then
-    return ('mode %s, was %s'):format(hunk.whole.to, hunk.whole.from)
-  elseif hunk.whole then
-    return ('%s, not text'):format(hunk.file or 'changed')
+  if hunk.whole then
+    return M.gist(hunk)
   end
   local kind = hunk.file == 'created' and 'new file '
     or hunk.file == 'deleted' and 'file deleted '

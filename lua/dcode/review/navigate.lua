@@ -35,7 +35,7 @@ end
 --- Shows as much of a hunk as the window has room for.
 ---@param span dcode.Span
 local function reveal(span)
-  local draw = require('dcode.review.draw')
+  local edges = require('dcode.review.edges')
   local win = vim.api.nvim_get_current_win()
   local last = math.min(spans.last(span), vim.api.nvim_buf_line_count(0))
   local hidden = span.at_end or last > vim.fn.line('w$')
@@ -44,8 +44,8 @@ local function reveal(span)
     local size = span.gone + span.count
     vim.cmd.normal({ size < vim.api.nvim_win_get_height(win) / 2 and 'zz' or 'zt', bang = true })
   end
-  draw.show_top(vim.api.nvim_get_current_buf())
-  draw.show_bottom(win)
+  edges.top(vim.api.nvim_get_current_buf())
+  edges.bottom(win)
 end
 
 --- Puts the cursor on a hunk of the current buffer; folds over it open.

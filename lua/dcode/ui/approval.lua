@@ -241,7 +241,9 @@ function View:put_unsaved(out, cells)
     return
   end
   local words = self.save and 'Saved first: %s.'
-    or 'Not saved: %s. The command sees the ' .. (#names == 1 and 'file' or 'files') .. ' on disk.'
+    or 'Not saved: %s. The command sees the '
+      .. (#names == 1 and 'file' or 'files')
+      .. ' on disk.'
   for _, line in ipairs(text.wrap(words:format(table.concat(names, ', ')), cells)) do
     put(out, line, self.save and 'DcodeHint' or 'DcodeAsk')
   end

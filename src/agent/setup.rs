@@ -16,8 +16,6 @@ use crate::agent::queue::EventQueue;
 use crate::agent::recovered;
 use crate::agent::requests::Requests;
 use crate::agent::resume::Resumed;
-use crate::agent::review_keeper::Kept;
-use crate::agent::session_log::{LogSetup, SessionLog};
 use crate::agent::status::StatusBoard;
 use crate::backend::Backend;
 use crate::backend::local::LocalBackend;
@@ -28,17 +26,16 @@ use crate::config::shell_list::ShellAllowList;
 use crate::config::show;
 use crate::fs::safe_path;
 use crate::host::{Editor, Human};
-use crate::journal::{Journal, Record};
 use crate::judges::bench::Main;
 use crate::judges::panel::Panel;
 use crate::offload::OffloadDir;
 use crate::protocol::change::SavePolicy;
 use crate::protocol::event::{Event, Level, Notice, Usage};
-use crate::protocol::ids::{SessionId, TurnId};
+use crate::protocol::ids::SessionId;
 use crate::provider::{self, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
 use crate::shell::watchdog::Watchdog;
-use crate::snapshot::{SnapshotDirs, SnapshotStore, TreeWatch};
+use crate::snapshot::{SnapshotStore, TreeWatch};
 use crate::tools::builtin::{self, Services};
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::locks::PathLocks;
@@ -85,9 +82,9 @@ pub struct Blueprint {
     pub(super) project: Option<PathBuf>,
     pub(super) loaded: Loaded,
     pub(super) events: Arc<EventQueue>,
-    review: SharedBook,
+    pub(super) review: SharedBook,
     pub(super) status: Arc<StatusBoard>,
-    turns: Arc<AtomicU64>,
+    pub(super) turns: Arc<AtomicU64>,
     pub(super) watchdog: Arc<Watchdog>,
     /// Sees what commands do to the project's files.
     pub(super) watch: Arc<TreeWatch>,
@@ -316,17 +313,6 @@ impl Blueprint {
                 paths: vec![change.path.to_owned()],
             });
         })
-    }
-
-    /// Tells the review of files that a command changed.
-    fn effect_hook(&self) -> EffectHook {
-        let review = Arc::clone(&self.review);
-        Arc::new(move |store, effects| effects::review(&review, store, effects))
-    }
-
-    /// The watch over the project's files; a buffer that is written is no command's doing.
-    pub fn watch(&self) -> Arc<TreeWatch> {
-        Arc::clone(&self.watch)
     }
 
     fn plan_sink(&self) -> PlanSink {

@@ -193,9 +193,7 @@ local function put_back(file)
     return false, 'Neovim refused the change: ' .. tostring(result):match('[^\n]*')
   end
   if file.eol ~= nil then
-    vim.bo[buf].endofline = file.eol
-    local lib = assert(native())
-    lib.review({ action = 'eol', buf = buf, eol = file.eol, origin = 'person' })
+    review.set_eol(buf, file.eol, 'restore')
   end
   if file.remove then
     remove_file(file)

@@ -83,12 +83,7 @@ local function set_eol(file, origin)
   if file.eol == nil then
     return
   end
-  vim.bo[file.buf].endofline = file.eol
-  local native = require('dcode.session').state.native
-  if native and review.get(file.buf) then
-    local author = origin == 'agent' and 'agent' or 'person'
-    native.review({ action = 'eol', buf = file.buf, eol = file.eol, origin = author })
-  end
+  review.set_eol(file.buf, file.eol, origin)
 end
 
 --- Edits all buffers; on a failure none of them is changed.

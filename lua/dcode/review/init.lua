@@ -311,6 +311,30 @@ function M.as(buf, origin, fn)
   return select(2, vim.F.unpack_len(results))
 end
 
+--- The final newline of a buffer comes or goes, by us.
+---@param buf integer
+---@param eol boolean
+---@param origin 'agent'|'restore'
+function M.set_eol(buf, eol, origin)
+  M.as(buf, origin, function()
+    vim.bo[buf].endofline = eol
+    local r = reviewed[buf]
+    if r then
+      review({ action = 'eol', buf = buf, eol = eol, origin = r.origin })
+    end
+  end)
+end
+
+--- The same by somebody else: what `set_eol` does tells of itself.
+---@param buf integer
+function M.eol_changed(buf)
+  local r = reviewed[buf]
+  if r and native() and r.origin == 'person' and not r.restoring then
+    review({ action = 'eol', buf = buf, eol = buffers.eol(buf), origin = 'person' })
+    M.plan(buf)
+  end
+end
+
 --- Runs `fn`, which changes a buffer from the bottom up; the library hears of all of it at once.
 --- Returns what it returns.
 ---@param buf integer

@@ -35,16 +35,6 @@ local function scrolled()
   end
 end
 
---- The final newline of a buffer came or went.
----@param buf integer
-local function eol_changed(buf)
-  local r, lib = review.get(buf), native()
-  if r and lib then
-    lib.review({ action = 'eol', buf = buf, eol = buffers.eol(buf), origin = r.origin })
-    review.plan(buf)
-  end
-end
-
 ---@param buf integer
 local function written(buf)
   local lib, path = native(), buffers.path(buf)
@@ -79,7 +69,7 @@ function M.start()
   on({ 'BufWritePost' }, '*', 'what the editor writes is no command of the agent', written)
   on({ 'WinScrolled' }, '*', 'what was removed beyond the first and the last line', scrolled)
   on({ 'OptionSet' }, 'endofline', 'the final newline belongs to the text', function()
-    eol_changed(vim.api.nvim_get_current_buf())
+    review.eol_changed(vim.api.nvim_get_current_buf())
   end)
 end
 

@@ -113,9 +113,11 @@ async fn whole_files_and_final_newlines() {
         nvim.command("silent botright split new.txt").await;
         nvim.command("silent botright split gone.txt").await;
         nvim.wait_for_hunks(1).await;
+        nvim.wait_for("file deleted").await;
         nvim.input("<C-w>k").await;
         nvim.wait_for("new file").await;
-        let screen = nvim.screen();
+        nvim.input("<C-w>k2G").await;
+        let screen = nvim.wait_for("final newline").await;
         assert_eq!(screen.groups_of("made").as_deref(), Some("DcodeAdd"), "{name}");
     })
     .await;

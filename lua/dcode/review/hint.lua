@@ -138,7 +138,11 @@ end
 ---@param hunks dcode.Span[]
 function M.update(buf, hunks)
   local win = vim.api.nvim_get_current_win()
-  if vim.api.nvim_win_get_buf(win) ~= buf or typing(vim.api.nvim_get_mode().mode) then
+  if vim.api.nvim_win_get_buf(win) ~= buf then
+    -- Another window was resized: the hint that stands is none of this buffer's.
+    return
+  end
+  if typing(vim.api.nvim_get_mode().mode) then
     return M.clear()
   end
   local line = vim.api.nvim_win_get_cursor(win)[1]

@@ -51,7 +51,11 @@ local function nothing() end
 on.session_started = nothing
 on.call_finished = nothing
 on.explained = nothing
-on.usage = nothing
+on.reported = nothing
+
+function on.usage(ev)
+  transcript().usage(ev)
+end
 
 function on.turn_started(ev)
   transcript().turn_started(ev)

@@ -165,7 +165,7 @@ function M.follow(ev)
     s.usage = ev
   elseif ev.type == 'stopped' then
     s.stopped = ev.reason
-  elseif ev.type == 'call_finished' or ev.type == 'explained' then
+  elseif ev.type == 'call_finished' or ev.type == 'explained' or ev.type == 'reported' then
     local callback = M.tickets[ev.ticket]
     M.tickets[ev.ticket] = nil
     if callback then

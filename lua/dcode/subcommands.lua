@@ -75,35 +75,6 @@ local function say(level, message)
   return true
 end
 
---- A scrollable float that `q` closes.
----@param title string
----@param lines string[]
----@param marks? dcode.Mark[]
-local function page(title, lines, marks)
-  local width = 40
-  for _, line in ipairs(lines) do
-    width = math.max(width, vim.api.nvim_strwidth(line) + 2)
-  end
-  local float = require('dcode.ui.float')
-  local f = float.open({
-    title = title,
-    footer = 'q closes',
-    enter = true,
-    place = 'center',
-    width = width,
-    filetype = 'dcode-page',
-  })
-  if f then
-    f:set(lines, marks or {})
-    for _, lhs in ipairs({ 'q', '<Esc>' }) do
-      vim.keymap.set('n', lhs, function()
-        f:close()
-      end, { buffer = f.buf, nowait = true })
-    end
-  end
-  return true
-end
-
 --- The argument that a tool's words stand for.
 ---@param tool string canonical
 ---@param rest string
@@ -157,7 +128,7 @@ local function show_explanation(tool, rest, e)
     local command = text.pad(text.cut(text.line(c.text), cells), cells)
     put(('  %s  %-11s  %s'):format(command, c.class, c.decision), hl[c.decision])
   end
-  return page('explain', lines, marks)
+  return require('dcode.ui.page').show('explain', lines, marks)
 end
 
 local function run_explain(ctx)
@@ -203,7 +174,7 @@ local function run_config()
     lines[i] = head .. '  ' .. text.line(row.source or '')
     marks[#marks + 1] = { row = i - 1, col = #head, end_col = #lines[i], hl = 'DcodeHint' }
   end
-  return page('config', lines, marks)
+  return require('dcode.ui.page').show('config', lines, marks)
 end
 
 local function run_review()
@@ -355,6 +326,13 @@ local TABLE = {
     end,
   },
   log = { usage = 'log', fits = none, run = run_log },
+  usage = {
+    usage = 'usage',
+    fits = none,
+    run = function()
+      return require('dcode.ui.usage').open()
+    end,
+  },
 }
 
 TABLE.help = {

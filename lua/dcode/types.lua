@@ -27,6 +27,7 @@
 ---| 'call'
 ---| 'cancel_call'
 ---| 'explain'
+---| 'report'
 ---| 'reply'
 ---| 'undo'
 ---| 'redo'
@@ -61,6 +62,7 @@
 ---| 'notice'
 ---| 'call_finished'
 ---| 'explained'
+---| 'reported'
 ---| 'restored'
 ---| 'stopped'
 

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::history::History;
+use crate::agent::ledger::Ledger;
+use crate::agent::prefix::Prefix;
 use crate::agent::queue::EventQueue;
 use crate::agent::requests::Requests;
 use crate::agent::session_log::SessionLog;
@@ -16,7 +18,7 @@ use crate::config::model::Config;
 use crate::host::clock::WorkClock;
 use crate::host::scope::Scope;
 use crate::permission::gate::Gate;
-use crate::protocol::event::{Event, Level, Notice, Usage};
+use crate::protocol::event::{Event, Level, Notice};
 use crate::protocol::ids::{SessionId, StepIx, TurnId};
 use crate::provider::{Provider, ProviderError};
 use crate::review::SharedBook;
@@ -52,12 +54,12 @@ pub struct Core {
     pub log: SessionLog,
     /// The conversation. Only the running turn appends.
     pub history: Mutex<History>,
-    /// The system prompt; made once.
-    pub system: String,
+    /// What every request begins with; see [`Core::prefix`].
+    pub prefix: Arc<Prefix>,
     /// The model, or why there is none.
     pub model: Mutex<Result<Arc<dyn Provider>, ProviderError>>,
-    /// Used so far.
-    pub usage: Mutex<Usage>,
+    /// Used so far; see [`Core::ledger`].
+    pub ledger: Mutex<Ledger>,
     /// What the model hears with the next prompt.
     pub notes: Mutex<Vec<String>>,
     /// Numbers of steps.
@@ -98,6 +100,16 @@ impl Core {
     /// The number of a new turn.
     pub fn next_turn(&self) -> TurnId {
         TurnId(self.turns.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// What the requests of a turn begin with, taken at its prompt.
+    pub fn prefix(&self) -> Arc<Prefix> {
+        Arc::clone(&self.prefix)
+    }
+
+    /// The books; not to be held over an await.
+    pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The model, or why there is none.

@@ -11,8 +11,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agent::call::{self, LuaCall};
-use crate::agent::context;
 use crate::agent::core::Core;
+use crate::agent::prompt;
+use crate::agent::report;
 use crate::agent::setup::Blueprint;
 use crate::agent::turn::{self, Ended, Prompt};
 use crate::agent::undo;
@@ -149,6 +150,11 @@ impl Session {
                 let core = Arc::clone(&self.core);
                 self.beside.spawn(call::explain(core, ticket, tool, args));
             }
+            Op::Report { ticket, what } => {
+                let core = Arc::clone(&self.core);
+                self.beside
+                    .spawn(async move { report::answer(&core, ticket, what) });
+            }
             // A second answer, or one that comes too late, has nobody to go to.
             Op::Reply { request, reply } => drop(self.core.requests.resolve(request, reply)),
             Op::Undo { steps } => {
@@ -161,7 +167,7 @@ impl Session {
                 accepted,
                 rejected,
             } => {
-                let notes = context::review_notes(&path, accepted, rejected, &self.core.cwd);
+                let notes = prompt::review_notes(&path, accepted, rejected, &self.core.cwd);
                 notes.into_iter().for_each(|note| self.core.note(note));
             }
             Op::Reject { path, hunk } => self.reject(path, hunk),

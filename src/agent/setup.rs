@@ -10,13 +10,14 @@ use serde_json::Value;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::context;
 use crate::agent::core::Core;
 use crate::agent::history::History;
+use crate::agent::prefix::Prefix;
 use crate::agent::queue::EventQueue;
 use crate::agent::requests::Requests;
 use crate::agent::session_log::SessionLog;
 use crate::agent::status::StatusBoard;
+use crate::agent::system_prompt;
 use crate::backend::local::LocalBackend;
 use crate::config::load::{self, LoadInput, Loaded};
 use crate::config::shell_list::ShellAllowList;
@@ -218,7 +219,7 @@ impl Blueprint {
             self.disk_hook(),
         ));
         let shell = self.shell();
-        let system = context::system_prompt(&self.start.cwd, &shell.name());
+        let system = system_prompt::system_prompt(&self.start.cwd, &shell.name());
         let timeout = Duration::from_millis(config.bash.timeout_ms);
         let bash = Bash::new(
             shell,
@@ -237,6 +238,7 @@ impl Blueprint {
         });
         let bash = !self.start.headless || self.shell_is_allowed();
         registry.retain(|name| config.allow_fs_tools.offers(name) && (name != "bash" || bash));
+        let prefix = Arc::new(Prefix::new(system, registry.specs()));
         let model = self.open_model(model);
         let (name, scripted) = match &model {
             Ok(provider) => (Some(provider.name().to_owned()), provider.scripted()),
@@ -275,9 +277,9 @@ impl Blueprint {
             review: Arc::clone(&self.review),
             log,
             history: Mutex::new(History::default()),
-            system,
+            prefix,
             model: Mutex::new(model),
-            usage: Mutex::default(),
+            ledger: Mutex::default(),
             notes: Mutex::default(),
             steps: AtomicU64::new(0),
             turns: Arc::clone(&self.turns),

@@ -157,6 +157,13 @@ pub enum Event {
         /// `{decision, rule, layer, pattern, commands}`, or `{error}`.
         explanation: Value,
     },
+    /// The answer to a report that was asked for.
+    Reported {
+        /// Which.
+        ticket: TicketId,
+        /// Its shape depends on what was asked: see `agent::report`.
+        report: Value,
+    },
     /// Undo or redo is done, or refused.
     Restored {
         /// Whether files were put back.
@@ -208,12 +215,21 @@ pub struct Usage {
     pub cached_tokens: u64,
     /// Tokens of replies.
     pub output_tokens: u64,
+    /// Reasoning tokens of the last reply; 0 where the provider does not say.
+    #[serde(default)]
+    pub reasoning_tokens: u64,
     /// Tokens of the last request and reply together: the size of the context now.
     pub context_tokens: u64,
     /// The context window of the model in tokens; 0 when unknown.
     pub context_window: u64,
     /// Requests made.
     pub requests: u64,
+    /// US dollars of the requests whose price is known.
+    #[serde(default)]
+    pub cost: f64,
+    /// Requests whose price is not known.
+    #[serde(default)]
+    pub unpriced_requests: u64,
 }
 
 /// A sentence for the person.

@@ -51,6 +51,13 @@ pub enum Op {
         /// The arguments, a JSON object.
         args: Value,
     },
+    /// Say something of the session as data; comes back in [`crate::protocol::event::Event::Reported`].
+    Report {
+        /// Which.
+        ticket: TicketId,
+        /// Of what.
+        what: Report,
+    },
     /// Answer a request. A second answer is ignored.
     Reply {
         /// Which request.
@@ -96,6 +103,14 @@ pub enum Op {
     NewSession,
     /// End everything.
     Shutdown,
+}
+
+/// What can be reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Report {
+    /// Tokens, money and what the cache missed.
+    Usage,
 }
 
 /// Where the person is when a prompt is sent.

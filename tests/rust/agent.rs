@@ -14,6 +14,7 @@ mod failures;
 mod faults;
 mod journal;
 mod laws;
+mod prefix;
 mod protocol;
 mod quitting;
 mod restore;

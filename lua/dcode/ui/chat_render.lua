@@ -169,8 +169,18 @@ function RENDER.reasoning(item, opts)
   local words = ('%s thinking'):format(sign)
   if item.done then
     words = sign .. ' thought'
+    local facts = {}
     if item.elapsed_ms >= 1000 then
-      words = words .. '  ' .. text.duration(item.elapsed_ms)
+      facts[1] = text.duration(item.elapsed_ms)
+    end
+    local guess = not item.tokens and math.floor(#text_of(item) / 4 + 0.5)
+    if item.tokens then
+      facts[#facts + 1] = text.count(item.tokens, 'token')
+    elseif guess >= 10 then
+      facts[#facts + 1] = ('about %s'):format(text.count(guess, 'token'))
+    end
+    if #facts > 0 then
+      words = words .. '  ' .. table.concat(facts, (' %s '):format(opts.signs.sep))
     end
   end
   put(out, words, 'DcodeHint')

@@ -27,8 +27,9 @@ local MODE_HL = {
 }
 
 ---@param usage table
+---@param scripted boolean a script costs nothing, and nobody need be told
 ---@return string
-local function meter(usage)
+local function meter(usage, scripted)
   local out = {}
   if (usage.context_window or 0) > 0 then
     out[1] = ('ctx %d%%'):format(
@@ -42,6 +43,13 @@ local function meter(usage)
       math.floor(100 * usage.cached_tokens / usage.input_tokens + 0.5)
     )
   end
+  local requests, unpriced = usage.requests or 0, usage.unpriced_requests or 0
+  if requests > unpriced then
+    local cost = require('dcode.ui.usage').cost
+    out[#out + 1] = cost(usage.cost, requests, 0) .. (unpriced > 0 and ' + ?' or '')
+  elseif requests > 0 and not scripted then
+    out[#out + 1] = '$?'
+  end
   return table.concat(out, ' · ')
 end
 
@@ -52,7 +60,7 @@ end
 ---@return string
 function M.head(s, cells, signs)
   local sep = (' %s '):format(signs.sep)
-  local right = s.usage and meter(s.usage):gsub('·', signs.sep) or ''
+  local right = s.usage and meter(s.usage, s.scripted):gsub('·', signs.sep) or ''
   local mode = s.mode or 'manual'
   local model = s.model and s.model:gsub('^.-:', '') or 'no model'
   if s.scripted then

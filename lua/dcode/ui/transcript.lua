@@ -18,6 +18,7 @@ local M = {}
 ---@field level? string
 ---@field hint? string
 ---@field done? boolean
+---@field tokens? integer of a thought, as the provider counted them
 
 ---@class dcode.Change
 ---@field op 'add'|'update'|'append'|'clear'
@@ -120,6 +121,24 @@ end
 
 function M.reasoning(ev)
   append('reasoning', ev)
+end
+
+--- The provider counted the reply: its thinking is told in tokens.
+---@param ev { reasoning_tokens?: integer }
+function M.usage(ev)
+  local tokens = ev.reasoning_tokens or 0
+  for i = #M.items, 1, -1 do
+    local item = M.items[i]
+    if item.kind == 'reasoning' then
+      if tokens > 0 and not item.tokens then
+        item.tokens = tokens
+        tell('update', i)
+      end
+      return
+    elseif item.kind == 'prompt' then
+      return
+    end
+  end
 end
 
 function M.turn_started(ev)

@@ -3,7 +3,7 @@
 use dcode::protocol::change::{BufferEdits, BufferText, EditBatch, LineEdit, Origin};
 use dcode::protocol::event::{Level, Notice, RequestEnd, Usage};
 use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
-use dcode::protocol::op::{Op, PromptContext, Selection};
+use dcode::protocol::op::{Op, PromptContext, Report, Selection};
 use dcode::protocol::request::{Approval, CommandVerdict, Question, QuestionOption, UnsavedBuffer};
 use dcode::protocol::tool::CallResult;
 use serde::Serialize;
@@ -62,6 +62,7 @@ fn ops() {
         Call,
         CancelCall,
         Explain,
+        Report,
         Reply,
         Undo,
         Redo,
@@ -107,6 +108,10 @@ fn ops() {
             ticket,
             tool: "ls".into(),
             args,
+        },
+        Op::Report {
+            ticket,
+            what: Report::Usage,
         },
         Op::Reply {
             request: RequestId(1),
@@ -362,6 +367,10 @@ fn of_the_rest() -> Vec<Event> {
             ticket,
             explanation: json!({"decision": "ask"}),
         },
+        Event::Reported {
+            ticket,
+            report: json!({"models": []}),
+        },
         Event::Restored {
             ok: true,
             message: "m".into(),
@@ -395,6 +404,7 @@ fn events() {
         Notice,
         CallFinished,
         Explained,
+        Reported,
         Restored,
         Stopped,
     });

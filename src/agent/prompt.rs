@@ -1,38 +1,20 @@
-//! The system prompt and the words around the person's prompt.
+//! A prompt as a message: the person's words with what the editor knows.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::agent::core::Core;
+use crate::protocol::message::Block;
 use crate::protocol::op::{PromptContext, Selection};
-use crate::vcs::repo;
 
-const SYSTEM: &str = include_str!("prompts/system.md");
-
-/// The system prompt of a session. Made once: every request of the session shares its bytes.
-pub fn system_prompt(cwd: &Path, shell: &str) -> String {
-    let mut prompt = SYSTEM.trim_end().to_owned();
-    prompt.push_str("\n\nEnvironment:\n");
-    let _ = writeln!(prompt, "- working directory: {}", cwd.display());
-    let _ = writeln!(
-        prompt,
-        "- platform: {} ({})",
-        std::env::consts::OS,
-        std::env::consts::ARCH
-    );
-    let _ = writeln!(prompt, "- shell of the bash tool: {shell}");
-    if let Some(summary) = repo::summary(cwd) {
-        let branch = summary.branch.as_deref().unwrap_or("none (detached)");
-        let _ = writeln!(
-            prompt,
-            "- git repository at {}, branch {branch}",
-            summary.root.display()
-        );
-    }
-    prompt
+/// The blocks of the message that the model reads.
+pub fn blocks(core: &Core, text: &str, context: &PromptContext) -> Vec<Block> {
+    let text = user_text(text, context, &core.take_notes(), &core.cwd);
+    vec![Block::Text { text }]
 }
 
 /// The person's prompt with what the editor knows: notes since the last prompt, place and selection.
-pub fn user_text(text: &str, context: &PromptContext, notes: &[String], cwd: &Path) -> String {
+fn user_text(text: &str, context: &PromptContext, notes: &[String], cwd: &Path) -> String {
     let mut out = String::new();
     for note in notes {
         let _ = writeln!(out, "[{note}]");

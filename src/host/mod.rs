@@ -3,6 +3,7 @@
 //! The ports are implemented once, in `agent/requests.rs`, over the event queue; tests have fakes.
 
 pub mod clock;
+pub mod guard;
 mod ports;
 pub mod scope;
 

@@ -3,7 +3,7 @@
 use nvim_oxi::libuv::AsyncHandle;
 
 use crate::agent::queue::Waker;
-use crate::nvim::guard::guard;
+use crate::host::guard::guard;
 
 /// A waker over libuv's async handle: microseconds, safe from any thread, coalesced.
 struct UvWaker(&'static AsyncHandle);

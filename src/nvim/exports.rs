@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::agent::setup::Start;
-use crate::nvim::guard::{guard, panics_to};
+use crate::host::guard::{guard, panics_to};
 use crate::nvim::{app, reply, review};
 use crate::protocol::op::Op;
 

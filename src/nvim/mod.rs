@@ -7,7 +7,8 @@
 //!   `get_lines`, `is_valid`, `is_loaded`, `line_count`, `get_changedtick`, and nothing else;
 //!   `tests/abi.sh` compares the library's undefined symbols with that list.
 //! - `get_lines` leaks every line it returns; [`buffers`] is the one place that calls it, and frees.
-//! - A panic in a callback that Neovim calls would end the process; each runs under [`guard`].
+//! - A panic in a callback that Neovim calls would end the process; each runs under
+//!   [`guard`](crate::host::guard).
 //! - Exported functions never throw: they return a value, or nil and a message.
 
 mod app;
@@ -15,6 +16,5 @@ mod bridge;
 mod buffers;
 mod entry;
 mod exports;
-mod guard;
 mod reply;
 mod review;

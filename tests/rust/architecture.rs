@@ -55,6 +55,25 @@ const PACKAGES: &[&str] = &[
     "git2",
 ];
 
+/// What a visitor sees first, and nothing else: the ordered entries, then the small files a repository needs.
+const TOP_LEVEL: &[&str] = &[
+    "Cargo.toml",
+    "README.md",
+    "doc",
+    "lua",
+    "plugin",
+    "src",
+    "tests",
+    // beside them
+    "CHANGELOG.md",
+    "Cargo.lock",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "Makefile",
+    "build.rs",
+    "scripts",
+];
+
 /// The only files that may hold unsafe code: the library's entry, the freeing of what Neovim hands out, and
 /// `setsid` between fork and exec, for which there is no safe way.
 const UNSAFE: &[&str] = &["src/nvim/entry.rs", "src/nvim/buffers.rs", "src/shell/run.rs"];
@@ -201,6 +220,20 @@ fn every_test_module_is_introduced() {
             introduced = line.starts_with("//") || (introduced && line.starts_with("#["));
         }
     }
+}
+
+#[test]
+fn the_top_level_is_what_was_ordered() {
+    let repository = git2::Repository::open(root()).unwrap();
+    let index = repository.index().unwrap();
+    let tracked: BTreeSet<String> = index
+        .iter()
+        .map(|entry| String::from_utf8(entry.path).unwrap())
+        .map(|path| path.split('/').next().unwrap().to_owned())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    let ordered = TOP_LEVEL.iter().map(|&name| name.to_owned()).collect();
+    assert_eq!(tracked, ordered);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! No panic may reach Neovim: every callback runs under a guard, and panics go to the log.
+//! No panic may reach the editor: every callback runs under a guard, and panics go to the log.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -38,4 +38,31 @@ pub fn panics_to(log: PathBuf) {
             let _ = writeln!(file, "panic in thread {name}: {info}\n{trace}");
         }
     }));
+}
+
+#[cfg(test)]
+#[allow(clippy::panic, clippy::unwrap_used, reason = "the panics are what is tested")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_a_sentence_and_goes_to_the_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("state/editor.log");
+        let before = std::panic::take_hook();
+        panics_to(log.clone());
+        let said = guard::<()>(|| panic!("the ninth byte"));
+        let formatted = guard::<()>(|| panic!("at {}", 9));
+        let silent = guard::<()>(|| std::panic::panic_any(7_u8));
+        std::panic::set_hook(before);
+        assert!(said.unwrap_err().contains("(the ninth byte)"));
+        assert!(formatted.unwrap_err().contains("(at 9)"));
+        assert!(silent.unwrap_err().contains(":Dcode log"));
+        assert_eq!(guard(|| 5), Ok(5));
+        let written = std::fs::read_to_string(&log).unwrap();
+        assert!(
+            written.contains("the ninth byte") && written.contains("guard.rs"),
+            "{written}"
+        );
+    }
 }

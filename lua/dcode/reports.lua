@@ -1,7 +1,7 @@
 --- Asks the engine for something of the session that is looked at once.
 local M = {}
 
----@param what 'usage'
+---@param what 'usage'|'context'
 ---@param show fun(report: table)
 ---@return any? value, string? message
 function M.ask(what, show)

@@ -31,10 +31,14 @@ function M.words()
     return { kind = 'off', text = 'not started', queued = 0, hunks = 0 }
   end
   local asked = require('dcode.ui.prompts').title()
-  local out = { queued = s.queued, hunks = hunks }
+  local queued = s.queued
+  for _, item in ipairs(s.waiting) do
+    queued = queued + (item.turn and 0 or 1)
+  end
+  local out = { queued = queued, hunks = hunks }
   if asked then
     out.kind, out.text = 'asks', asked
-  elseif s.running and s.activity then
+  elseif s.activity then
     out.kind, out.text, out.since = 'running', s.activity.what, s.activity.since
   else
     out.kind, out.text = 'idle', 'idle'

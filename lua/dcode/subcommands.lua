@@ -326,6 +326,39 @@ local TABLE = {
     end,
   },
   log = { usage = 'log', fits = none, run = run_log },
+  compact = {
+    usage = 'compact [undo]',
+    fits = optional_word({ 'undo' }),
+    run = function(ctx)
+      return require('dcode.session').submit({ type = 'compact', undo = ctx.words[1] == 'undo' })
+    end,
+    complete = first_of({ 'undo' }),
+  },
+  context = {
+    usage = 'context [json]',
+    fits = optional_word({ 'json' }),
+    run = function(ctx)
+      return require('dcode.ui.context_page').open(ctx.words[1] == 'json')
+    end,
+    complete = first_of({ 'json' }),
+  },
+  paste = {
+    usage = 'paste',
+    fits = none,
+    run = function()
+      return require('dcode.ui.clipboard').paste()
+    end,
+  },
+  queue = {
+    usage = 'queue [drop N]',
+    fits = function(words)
+      return #words == 0 or (#words == 2 and words[1] == 'drop' and words[2]:match('^%d+$') ~= nil)
+    end,
+    run = function(ctx)
+      return require('dcode.ui.waiting').run(tonumber(ctx.words[2]))
+    end,
+    complete = first_of({ 'drop' }),
+  },
   usage = {
     usage = 'usage',
     fits = none,

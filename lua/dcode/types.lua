@@ -23,6 +23,9 @@
 
 ---@alias dcode.OpType
 ---| 'prompt'
+---| 'steer'
+---| 'unqueue'
+---| 'compact'
 ---| 'interrupt'
 ---| 'call'
 ---| 'cancel_call'
@@ -56,6 +59,9 @@
 ---| 'request'
 ---| 'request_closed'
 ---| 'hunks_changed'
+---| 'waiting_changed'
+---| 'words_taken'
+---| 'compaction'
 ---| 'usage'
 ---| 'mode_changed'
 ---| 'model_changed'

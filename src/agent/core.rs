@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::compact::Meter;
 use crate::agent::history::History;
 use crate::agent::ledger::Ledger;
 use crate::agent::prefix::Prefix;
@@ -13,6 +14,7 @@ use crate::agent::queue::EventQueue;
 use crate::agent::requests::Requests;
 use crate::agent::session_log::SessionLog;
 use crate::agent::status::StatusBoard;
+use crate::agent::waiting::WaitingRoom;
 use crate::backend::Backend;
 use crate::config::model::Config;
 use crate::host::clock::WorkClock;
@@ -32,6 +34,8 @@ pub struct Core {
     pub session: SessionId,
     /// The working directory.
     pub cwd: PathBuf,
+    /// The person's home.
+    pub home: PathBuf,
     /// The merged configuration.
     pub config: Arc<Config>,
     /// To the editor.
@@ -58,6 +62,10 @@ pub struct Core {
     pub prefix: Arc<Prefix>,
     /// The model, or why there is none.
     pub model: Mutex<Result<Arc<dyn Provider>, ProviderError>>,
+    /// How long the conversation is; see [`Core::meter`].
+    pub meter: Mutex<Meter>,
+    /// What the person said meanwhile.
+    pub waiting: Arc<WaitingRoom>,
     /// Used so far; see [`Core::ledger`].
     pub ledger: Mutex<Ledger>,
     /// What the model hears with the next prompt.
@@ -105,6 +113,11 @@ impl Core {
     /// What the requests of a turn begin with, taken at its prompt.
     pub fn prefix(&self) -> Arc<Prefix> {
         Arc::clone(&self.prefix)
+    }
+
+    /// The length of the conversation; not to be held over an await. Locked before the history.
+    pub fn meter(&self) -> MutexGuard<'_, Meter> {
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The books; not to be held over an await.

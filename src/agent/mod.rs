@@ -5,12 +5,15 @@
 //!   for work to end: turns and calls run beside it.
 //! - [`turn`] takes a prompt to rest; [`reply`] is the only place that talks to a model; [`step`] runs the
 //!   calls of one reply: reads together, everything else alone and in order.
+//! - [`compact`] makes a long conversation shorter; [`waiting`] holds what the person says meanwhile.
 //! - [`history`] is what was said, [`prefix`] what every request begins with, [`ledger`] what it cost.
 //! - [`requests`] is how the engine asks the editor and the person; [`queue`] is how it tells them.
 //! - [`undo`] takes steps back.
 
+pub mod attach;
 pub mod cache_watch;
 pub mod call;
+pub mod compact;
 pub mod core;
 pub mod history;
 pub mod ledger;
@@ -27,6 +30,7 @@ pub mod session_log;
 pub mod setup;
 pub mod status;
 pub mod step;
-pub mod system_prompt;
+pub mod system;
 pub mod turn;
 pub mod undo;
+pub mod waiting;

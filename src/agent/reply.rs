@@ -68,7 +68,8 @@ impl Reply {
         self.blocks
     }
 
-    fn add_text(&mut self, more: &str) {
+    /// Adds a piece of text.
+    pub fn add_text(&mut self, more: &str) {
         match self.blocks.last_mut() {
             Some(Block::Text { text }) => text.push_str(more),
             _ => self.blocks.push(Block::Text { text: more.into() }),
@@ -119,11 +120,17 @@ pub async fn receive(
     let provider = core.provider().map_err(Cut::Failed)?;
     let request = request(core, prefix);
     let told = |reply: &mut Reply, event| tell(core, place, reply, event);
-    exchange(core, provider.as_ref(), prefix, request, reply, &told, cancel).await
+    let counted = exchange(core, provider.as_ref(), prefix, request, reply, &told, cancel).await?;
+    if let Some(count) = counted {
+        let mut meter = core.meter();
+        let history = core.history.lock().unwrap_or_else(PoisonError::into_inner);
+        meter.counted(prefix, history.messages(), history.rewrites().0, count);
+    }
+    Ok(())
 }
 
 /// Sends one request and hands each event of its reply to `told`, but for the count of tokens, which goes
-/// into the books.
+/// into the books and comes back.
 ///
 /// # Errors
 /// Why the reply is not whole.
@@ -135,7 +142,7 @@ pub async fn exchange(
     reply: &mut Reply,
     told: &(dyn Fn(&mut Reply, StreamEvent) + Sync),
     cancel: &CancellationToken,
-) -> Result<(), Cut> {
+) -> Result<Option<TokenCount>, Cut> {
     core.ledger().sent(Shape {
         model: provider.name().to_owned(),
         prints: prefix.prints().clone(),
@@ -145,6 +152,7 @@ pub async fn exchange(
             .unwrap_or_else(PoisonError::into_inner)
             .rewrites(),
     });
+    let mut counted = None;
     let mut stream = tokio::select! {
         stream = provider.stream(request) => stream.map_err(Cut::Failed)?,
         () = cancel.cancelled() => return Err(Cut::Interrupted),
@@ -155,10 +163,13 @@ pub async fn exchange(
             () = cancel.cancelled() => return Err(Cut::Interrupted),
         };
         match event {
-            Some(Ok(StreamEvent::Usage(count))) => counted(core, provider, count),
+            Some(Ok(StreamEvent::Usage(count))) => {
+                book(core, provider, count);
+                counted = Some(count);
+            }
             Some(Ok(event)) => told(reply, event),
             Some(Err(error)) => return Err(Cut::Failed(error)),
-            None if reply.stop.is_some() => return Ok(()),
+            None if reply.stop.is_some() => return Ok(counted),
             None => return Err(Cut::Failed(cut_short(provider.name()))),
         }
     }
@@ -172,7 +183,7 @@ fn cut_short(model: &str) -> ProviderError {
     }
 }
 
-fn counted(core: &Core, provider: &dyn Provider, count: TokenCount) {
+fn book(core: &Core, provider: &dyn Provider, count: TokenCount) {
     let (name, window) = (provider.name(), provider.context_window());
     let usage = core.ledger().counted(name, count, provider.prices(), window);
     core.status.usage(usage);

@@ -17,7 +17,8 @@ use crate::agent::queue::EventQueue;
 use crate::agent::requests::Requests;
 use crate::agent::session_log::SessionLog;
 use crate::agent::status::StatusBoard;
-use crate::agent::system_prompt;
+use crate::agent::system::{self, Parts, SystemPrompt};
+use crate::agent::waiting::WaitingRoom;
 use crate::backend::local::LocalBackend;
 use crate::config::load::{self, LoadInput, Loaded};
 use crate::config::shell_list::ShellAllowList;
@@ -39,6 +40,7 @@ use crate::tools::bash::Bash;
 use crate::tools::builtin::{self, Services};
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::locks::PathLocks;
+use crate::tools::registry::Registry;
 use crate::tools::todo_write::PlanSink;
 
 /// What the front end says when it starts the agent.
@@ -84,6 +86,7 @@ pub struct Blueprint {
     status: Arc<StatusBoard>,
     turns: Arc<AtomicU64>,
     watchdog: Arc<Watchdog>,
+    waiting: Arc<WaitingRoom>,
     /// One for all sessions: a late answer must not meet the request of a later session.
     requests: Arc<Requests>,
 }
@@ -99,9 +102,11 @@ impl Blueprint {
         let status = StatusBoard::new();
         status.mode(loaded.config.mode.as_str());
         let requests = Arc::new(Requests::new(Arc::clone(&events), Arc::clone(&status)));
+        let waiting = Arc::new(WaitingRoom::new(Arc::clone(&events)));
         Self {
             start,
             project,
+            waiting,
             loaded,
             events,
             review: ReviewBook::shared(),
@@ -219,7 +224,7 @@ impl Blueprint {
             self.disk_hook(),
         ));
         let shell = self.shell();
-        let system = system_prompt::system_prompt(&self.start.cwd, &shell.name());
+        let shell_name = shell.name();
         let timeout = Duration::from_millis(config.bash.timeout_ms);
         let bash = Bash::new(
             shell,
@@ -238,7 +243,10 @@ impl Blueprint {
         });
         let bash = !self.start.headless || self.shell_is_allowed();
         registry.retain(|name| config.allow_fs_tools.offers(name) && (name != "bash" || bash));
-        let prefix = Arc::new(Prefix::new(system, registry.specs()));
+        let prefix = Arc::new(Prefix::new(
+            self.system_prompt(&gate, &shell_name, &registry),
+            registry.specs(),
+        ));
         let model = self.open_model(model);
         let (name, scripted) = match &model {
             Ok(provider) => (Some(provider.name().to_owned()), provider.scripted()),
@@ -277,7 +285,10 @@ impl Blueprint {
             review: Arc::clone(&self.review),
             log,
             history: Mutex::new(History::default()),
+            home: self.start.home.clone(),
             prefix,
+            meter: Mutex::default(),
+            waiting: Arc::clone(&self.waiting),
             model: Mutex::new(model),
             ledger: Mutex::default(),
             notes: Mutex::default(),
@@ -287,6 +298,26 @@ impl Blueprint {
             human: self.start.human,
             root: root.clone(),
         })
+    }
+
+    /// The system prompt, and to the person what is to be said of the files in it.
+    fn system_prompt(&self, gate: &Gate, shell: &str, registry: &Registry) -> String {
+        let SystemPrompt { text, notices } = system::system_prompt(&Parts {
+            cwd: &self.start.cwd,
+            root: self.project.as_deref(),
+            home: &self.start.home,
+            shell,
+            tools: &registry.names(),
+            reads: &gate.read_filter(),
+        });
+        for message in notices {
+            self.events.push(Event::Notice(Notice {
+                level: Level::Warn,
+                message,
+                hint: None,
+            }));
+        }
+        text
     }
 
     /// Tells review and editor of files that changed on disk while no buffer held them.

@@ -4,17 +4,18 @@ use std::sync::{Arc, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::compact::{self, Why};
 use crate::agent::core::Core;
 use crate::agent::history::History;
 use crate::agent::loop_guard::{LoopGuard, Verdict};
 use crate::agent::prompt;
 use crate::agent::reply::{self, Cut, Place, Reply};
 use crate::agent::step;
-use crate::protocol::event::TurnEnd;
+use crate::protocol::event::{Event, TurnEnd};
 use crate::protocol::ids::TurnId;
 use crate::protocol::message::{Message, ToolCall, ToolResult};
 use crate::protocol::op::PromptContext;
-use crate::provider::{ProviderError, StopReason};
+use crate::provider::{ProviderError, ProviderErrorKind, StopReason};
 
 /// What the person wants.
 pub struct Prompt {
@@ -91,7 +92,14 @@ async fn work(core: &Arc<Core>, turn: TurnId, cancel: &CancellationToken) -> End
     let mut guard = LoopGuard::default();
     let mut said = String::new();
     let limit = core.config.limits.max_steps;
-    for _ in 0..limit {
+    let mut shortened = false;
+    for at in 0..limit {
+        if at > 0 {
+            take_words(core, turn);
+        }
+        if compact::due(core, &prefix) {
+            compact::compact(core, &prefix, Why::Full, cancel).await;
+        }
         let step = core.next_step();
         let mut reply = Reply::default();
         let cut = reply::receive(core, &prefix, Place { turn, step }, &mut reply, cancel)
@@ -107,7 +115,17 @@ async fn work(core: &Arc<Core>, turn: TurnId, cancel: &CancellationToken) -> End
             });
             return match cut {
                 Cut::Interrupted => Ended::new(TurnEnd::Interrupted, said),
-                Cut::Failed(error) => Ended::failed(said, &error),
+                Cut::Failed(error) => {
+                    // Once a turn: what is too long after that will not get shorter.
+                    let too_long = error.kind == ProviderErrorKind::ContextTooLong;
+                    if too_long
+                        && !std::mem::replace(&mut shortened, true)
+                        && compact::compact(core, &prefix, Why::TooLong, cancel).await
+                    {
+                        continue;
+                    }
+                    Ended::failed(said, &error)
+                }
             };
         }
         let (calls, stop) = (reply.calls(), reply.stop);
@@ -115,6 +133,9 @@ async fn work(core: &Arc<Core>, turn: TurnId, cancel: &CancellationToken) -> End
             history.push_assistant(reply.into_blocks()).cloned()
         });
         if calls.is_empty() {
+            if stop == Some(StopReason::End) && !cancel.is_cancelled() && take_words(core, turn) {
+                continue;
+            }
             return at_rest(stop, said);
         }
         let verdict = guard.judge(&calls);
@@ -150,6 +171,21 @@ async fn work(core: &Arc<Core>, turn: TurnId, cancel: &CancellationToken) -> End
         text: said,
         message: Some(message),
     }
+}
+
+/// Hands the model what the person said meanwhile; false when that is nothing.
+fn take_words(core: &Core, turn: TurnId) -> bool {
+    let mut blocks = Vec::new();
+    for words in core.waiting.take_words() {
+        blocks.extend(prompt::added(core, &words.text, &words.context));
+        let text = words.text;
+        core.events.push(Event::WordsTaken { turn, text });
+    }
+    if blocks.is_empty() {
+        return false;
+    }
+    append(core, |history| Some(history.push_user(blocks).clone()));
+    true
 }
 
 fn at_rest(stop: Option<StopReason>, said: String) -> Ended {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::protocol::ids::{HunkId, RequestId, TicketId, TurnId};
+use crate::protocol::ids::{HunkId, RequestId, TicketId, TurnId, WaitingId};
 use crate::protocol::request::Reply;
 
 /// One wish. Ops are handled in order; none waits for the one before to finish its work.
@@ -21,6 +21,25 @@ pub enum Op {
         /// Where the person is.
         #[serde(default)]
         context: PromptContext,
+    },
+    /// Say something to the running turn; it goes in at the next step. Without one it begins a turn.
+    Steer {
+        /// The person's words.
+        text: String,
+        /// Where the person is.
+        #[serde(default)]
+        context: PromptContext,
+    },
+    /// Take something out that waits.
+    Unqueue {
+        /// Which.
+        id: WaitingId,
+    },
+    /// Make the conversation shorter, or take that back.
+    Compact {
+        /// Take the last one back.
+        #[serde(default)]
+        undo: bool,
     },
     /// Stop the running turn and all calls from Lua, and drop the queued prompts.
     Interrupt,
@@ -111,6 +130,8 @@ pub enum Op {
 pub enum Report {
     /// Tokens, money and what the cache missed.
     Usage,
+    /// Everything that the next request would hold.
+    Context,
 }
 
 /// Where the person is when a prompt is sent.

@@ -40,7 +40,10 @@ function M.money_in_few_letters(t)
   t.eq('$1.00', usage.cost(0.996, 1, 0))
   t.eq('unknown', usage.cost(0, 2, 2))
   t.eq('$12.50 + unknown', usage.cost(12.5, 2, 1))
-  t.eq({ '999', '1.0k', '999.9k', '1.0M' }, vim.tbl_map(usage.tokens, { 999, 1000, 999940, 999950 }))
+  t.eq(
+    { '999', '1.0k', '999.9k', '1.0M' },
+    vim.tbl_map(usage.tokens, { 999, 1000, 999940, 999950 })
+  )
 end
 
 function M.nothing_counted_is_said(t)

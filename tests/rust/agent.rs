@@ -9,6 +9,7 @@ use crate::model_server::Reply as Say;
 
 mod approvals;
 mod calls;
+mod compaction;
 mod contract;
 mod failures;
 mod faults;
@@ -20,7 +21,9 @@ mod quitting;
 mod restore;
 mod sessions;
 mod stage;
+mod steering;
 mod steps;
+mod told;
 
 use stage::{Answer, Stage};
 

@@ -192,6 +192,21 @@ function RENDER.reasoning(item, opts)
   return out
 end
 
+--- What stands in place of a conversation that was compacted.
+function RENDER.summary(item, opts)
+  local out = { lines = {}, marks = {} }
+  local sign = item.open and opts.signs.open or opts.signs.closed
+  for i, line in ipairs(text.wrap(item.title, opts.width - 2)) do
+    put(out, (i == 1 and sign or ' ') .. ' ' .. line, 'DcodeHint')
+  end
+  if item.open then
+    for _, line in ipairs(split(vim.trim(item.text))) do
+      put(out, '    ' .. line, 'DcodeOutput')
+    end
+  end
+  return out
+end
+
 RENDER.tool = tool
 
 function RENDER.todo(item, opts)

@@ -2,7 +2,7 @@
 local M = {}
 
 ---@class dcode.Item
----@field kind 'prompt'|'text'|'reasoning'|'tool'|'todo'|'notice'|'end'
+---@field kind 'prompt'|'text'|'reasoning'|'tool'|'todo'|'notice'|'end'|'summary'
 ---@field open boolean whether it shows its body
 ---@field text? string
 ---@field parts? string[] the text of `text` and `reasoning`, in pieces; see `text_of`
@@ -123,6 +123,17 @@ function M.reasoning(ev)
   append('reasoning', ev)
 end
 
+--- The conversation was made shorter, or not.
+---@param ev { state: string, message: string, summary?: string }
+function M.compaction(ev)
+  close_reasoning()
+  if not ev.summary then
+    local level = ev.state == 'failed' and 'warn' or 'info'
+    return M.notice({ level = level, message = ev.message })
+  end
+  add({ kind = 'summary', title = ev.message, text = ev.summary, open = false })
+end
+
 --- The provider counted the reply: its thinking is told in tokens.
 ---@param ev { reasoning_tokens?: integer }
 function M.usage(ev)
@@ -219,11 +230,13 @@ function M.notice(notice)
   })
 end
 
+local FOLDS = { tool = true, reasoning = true, summary = true }
+
 --- Opens or closes the body of an item.
 ---@param index integer
 function M.toggle(index)
   local item = M.items[index]
-  if item and (item.kind == 'tool' or item.kind == 'reasoning') then
+  if item and FOLDS[item.kind] then
     item.open = not item.open
     tell('update', index)
   end

@@ -110,7 +110,7 @@ pub fn request_is_whole(request: &model_server::Request) {
         .collect();
     for pair in roles.windows(2) {
         assert!(
-            !matches!(pair, ["user" | "tool", "user"] | ["assistant", "assistant"]),
+            !matches!(pair, ["user", "user"] | ["assistant", "assistant"]),
             "{roles:?}"
         );
     }

@@ -1,5 +1,8 @@
 //! Requests that a provider's cache knows: each begins with the bytes of the one before.
 
+use dcode::agent::reply;
+use dcode::protocol::ids::CallId;
+use dcode::protocol::message::{Block, ToolCall, ToolResult};
 use dcode::protocol::op::{Op, Report};
 
 use super::stage::Backdrop;
@@ -166,4 +169,50 @@ fn misses_are_named_and_money_is_counted() {
         ]
     );
     assert_eq!(stage.agent.status().usage.unpriced_requests, 3);
+}
+
+/// How long the request of a long conversation takes to be made. Only an optimised build says something:
+/// `cargo test --release --no-default-features --test rust request_of_200 -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement of an optimised build"]
+fn request_of_200_messages() {
+    let backdrop = Backdrop::new();
+    let core = super::faults::core(&backdrop);
+    {
+        let mut history = core.history.lock().unwrap();
+        let text = |words: &str| vec![Block::Text { text: words.into() }];
+        for turn in 0..50 {
+            history.push_user(text(&format!(
+                "request {turn}: {}",
+                "words of the person ".repeat(10)
+            )));
+            let call = ToolCall {
+                id: CallId(format!("call_{turn}")),
+                name: "read_file".into(),
+                arguments: format!(r#"{{"path":"src/file_{turn}.rs","offset":{turn}}}"#),
+            };
+            history.push_assistant(vec![Block::ToolCall(call)]);
+            history.push_results(vec![ToolResult {
+                id: CallId(format!("call_{turn}")),
+                text: "    let line = of_code(\"that\", was, read);\n".repeat(80),
+                is_error: false,
+                media: vec![],
+            }]);
+            history.push_assistant(text(&"The model explains what it found there. ".repeat(20)));
+        }
+        assert_eq!(history.messages().len(), 200);
+    }
+    let prefix = core.prefix();
+    let provider = core.provider().unwrap();
+    let mut times: Vec<_> = (0..201)
+        .map(|_| {
+            let started = std::time::Instant::now();
+            let request = reply::request(&core, &prefix);
+            let body = provider.body(&request).unwrap();
+            (started.elapsed(), body.len())
+        })
+        .collect();
+    times.sort();
+    let (median, size) = times[100];
+    println!("request of 200 messages, {size} bytes: {median:?}, of 3 ms");
 }

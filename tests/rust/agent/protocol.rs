@@ -1,8 +1,8 @@
 //! Ops and events as JSON: what Lua writes and reads.
 
 use dcode::protocol::change::{BufferEdits, BufferText, EditBatch, LineEdit, Origin};
-use dcode::protocol::event::{Level, Notice, RequestEnd, Usage};
-use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
+use dcode::protocol::event::{CompactionState, Level, Notice, RequestEnd, Usage, Waiting};
+use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId, WaitingId};
 use dcode::protocol::op::{Op, PromptContext, Report, Selection};
 use dcode::protocol::request::{Approval, CommandVerdict, Question, QuestionOption, UnsavedBuffer};
 use dcode::protocol::tool::CallResult;
@@ -58,6 +58,9 @@ fn names(names: &[String]) -> Vec<&str> {
 fn ops() {
     let kinds = variants!(Op {
         Prompt,
+        Steer,
+        Unqueue,
+        Compact,
         Interrupt,
         Call,
         CancelCall,
@@ -95,6 +98,12 @@ fn ops() {
             text: String::new(),
             context: PromptContext::default(),
         },
+        Op::Steer {
+            text: "also".into(),
+            context: PromptContext::default(),
+        },
+        Op::Unqueue { id: WaitingId(1) },
+        Op::Compact { undo: true },
         Op::Interrupt,
         Op::Call {
             ticket,
@@ -355,6 +364,22 @@ fn of_the_rest() -> Vec<Event> {
         Event::HunksChanged {
             paths: vec!["/a".into()],
         },
+        Event::WaitingChanged {
+            items: vec![Waiting {
+                id: WaitingId(1),
+                text: "t".into(),
+                turn: Some(TurnId(2)),
+            }],
+        },
+        Event::WordsTaken {
+            turn: TurnId(1),
+            text: "t".into(),
+        },
+        Event::Compaction {
+            state: CompactionState::Done,
+            message: "m".into(),
+            summary: Some("s".into()),
+        },
         Event::Usage(Usage {
             input_tokens: 1,
             ..Usage::default()
@@ -398,6 +423,9 @@ fn events() {
         Request,
         RequestClosed,
         HunksChanged,
+        WaitingChanged,
+        WordsTaken,
+        Compaction,
         Usage,
         ModeChanged,
         ModelChanged,

@@ -211,13 +211,7 @@ impl Blueprint {
             readable: vec![offload.path()],
             only_listed: self.start.headless,
         }));
-        // Outside any project the snapshots lie with our state, never in the home folder itself.
-        let nowhere = self.start.state_dir.join("no-project");
-        let dirs = SnapshotDirs {
-            project: self.project.clone().unwrap_or(nowhere),
-            state: self.start.state_dir.clone(),
-        };
-        let snapshots = Arc::new(SnapshotStore::new(dirs, session.clone()));
+        let snapshots = Arc::new(SnapshotStore::new(self.snapshot_dirs(), session.clone()));
         let backend = Arc::new(LocalBackend::new(
             Arc::clone(&editor),
             save_policy(config.save),
@@ -318,6 +312,15 @@ impl Blueprint {
             }));
         }
         text
+    }
+
+    /// Outside any project the snapshots lie with our state, never in the home folder itself.
+    fn snapshot_dirs(&self) -> SnapshotDirs {
+        let nowhere = self.start.state_dir.join("no-project");
+        SnapshotDirs {
+            project: self.project.clone().unwrap_or(nowhere),
+            state: self.start.state_dir.clone(),
+        }
     }
 
     /// Tells review and editor of files that changed on disk while no buffer held them.

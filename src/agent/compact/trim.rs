@@ -87,12 +87,15 @@ fn shorten(value: &mut Value) -> bool {
             *text = format!("{head}\n[{} bytes left out]", text.len() - head.len());
             true
         }
-        Value::Array(items) => items.iter_mut().fold(false, |any, item| shorten(item) || any),
-        Value::Object(fields) => fields
-            .values_mut()
-            .fold(false, |any, field| shorten(field) || any),
+        Value::Array(items) => items.iter_mut().filter_map(shortened).count() > 0,
+        Value::Object(fields) => fields.values_mut().filter_map(shortened).count() > 0,
         _ => false,
     }
+}
+
+/// All of them are shortened, not only the first: hence no `any`.
+fn shortened(value: &mut Value) -> Option<()> {
+    shorten(value).then_some(())
 }
 
 /// The beginning of `text`, at most `limit` bytes, without half a line where it has a whole one.

@@ -54,10 +54,10 @@ end
 function M.the_head_shows_hits_and_cost(t)
   local head = require('dcode.ui.state_line').head
   local signs = require('dcode.ui.signs').get()
-  local function shown(usage_event, scripted)
+  local function shown(usage_event, scripted, cells)
     local words = head(
       { model = 'p:m', mode = 'manual', scripted = scripted or false, usage = usage_event },
-      80,
+      cells or 80,
       signs
     )
     return (words:gsub('%%#%w+#', ''):gsub('%%%*', ''):match('%%=(.-) ?$'):gsub('%%%%', '%%'))
@@ -72,6 +72,8 @@ function M.the_head_shows_hits_and_cost(t)
     unpriced_requests = 0,
   }
   t.eq('ctx 12% · cache 91% · $0.0040', shown(event))
+  t.eq('ctx 12% · $0.0040', shown(event, false, 40))
+  t.eq('ctx 12%', shown(event, false, 30))
   event.unpriced_requests = 1
   t.eq('ctx 12% · cache 91% · $?', shown(event))
   t.eq('ctx 12% · cache 91%', shown(event, true))

@@ -3,6 +3,7 @@
 use dcode::agent::history::History;
 use dcode::journal;
 use dcode::protocol::event::CompactionState;
+use dcode::protocol::message::Message;
 use dcode::protocol::op::Op;
 
 use super::stage::Backdrop;
@@ -139,12 +140,7 @@ fn a_compaction_is_taken_back_with_what_was_said_since_and_the_journal_knows() {
     stage.shutdown(std::time::Duration::from_secs(10));
     let read = journal::read(&journal::journal_path(&stage.backdrop.state, &session)).unwrap();
     let history = History::from_records(&read.records);
-    let own: Vec<_> = history
-        .messages()
-        .iter()
-        .step_by(2)
-        .map(|message| message.text())
-        .collect();
+    let own: Vec<_> = history.messages().iter().step_by(2).map(Message::text).collect();
     assert_eq!(own, ["one", "two", "three", "four", "five"]);
 }
 

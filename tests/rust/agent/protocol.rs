@@ -54,6 +54,17 @@ fn names(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 
+fn ops_of_the_conversation() -> [Op; 3] {
+    [
+        Op::Steer {
+            text: "also".into(),
+            context: PromptContext::default(),
+        },
+        Op::Unqueue { id: WaitingId(1) },
+        Op::Compact { undo: true },
+    ]
+}
+
 #[test]
 fn ops() {
     let kinds = variants!(Op {
@@ -98,12 +109,6 @@ fn ops() {
             text: String::new(),
             context: PromptContext::default(),
         },
-        Op::Steer {
-            text: "also".into(),
-            context: PromptContext::default(),
-        },
-        Op::Unqueue { id: WaitingId(1) },
-        Op::Compact { undo: true },
         Op::Interrupt,
         Op::Call {
             ticket,
@@ -147,6 +152,7 @@ fn ops() {
         Op::NewSession,
         Op::Shutdown,
     ];
+    let ops = [ops.as_slice(), &ops_of_the_conversation()].concat();
     survive(&ops, "type", &names(&kinds));
     let short: Op = serde_json::from_value(json!({"type": "prompt", "turn": 1, "text": "hi"})).unwrap();
     let context = PromptContext::default();

@@ -51,7 +51,28 @@ local function nothing() end
 on.session_started = nothing
 on.call_finished = nothing
 on.explained = nothing
-on.usage = nothing
+on.reported = nothing
+
+function on.waiting_changed()
+  require('dcode.ui.input').show_waiting()
+end
+
+function on.words_taken(ev)
+  transcript().turn_started(ev)
+end
+
+function on.compaction(ev)
+  if ev.state ~= 'started' then
+    transcript().compaction(ev)
+    if not require('dcode.ui.chat').visible() then
+      log.notify('info', ev.message)
+    end
+  end
+end
+
+function on.usage(ev)
+  transcript().usage(ev)
+end
 
 function on.turn_started(ev)
   transcript().turn_started(ev)

@@ -118,7 +118,7 @@ function M.redo()
   return require('dcode.wait').restore({ type = 'redo' })
 end
 
---- Stops the running turn and drops the queued ones.
+--- Stops the running turn and drops what waits.
 ---@return boolean? stopped, string? message
 function M.stop()
   local session = require('dcode.session')

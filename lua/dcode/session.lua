@@ -15,7 +15,8 @@ local M = {}
 ---@field turns table<integer, dcode.TurnState>
 ---@field last_turn? integer
 ---@field running? integer the turn that runs
----@field queued integer
+---@field queued integer turns that wait
+---@field waiting dcode.Waiting[] everything that waits, oldest first
 ---@field activity? { what: string, since?: number, till?: number, number?: integer, of?: integer }
 ---@field usage? table
 ---@field tools string[]
@@ -23,7 +24,7 @@ local M = {}
 
 ---@return dcode.SessionState
 local function fresh()
-  return { mode = 'manual', scripted = false, turns = {}, queued = 0, tools = {} }
+  return { mode = 'manual', scripted = false, turns = {}, queued = 0, waiting = {}, tools = {} }
 end
 
 ---@type dcode.SessionState
@@ -118,6 +119,17 @@ function M.prompt(text, context)
   return turn
 end
 
+--- Says something to the running turn, or begins one.
+---@param text string
+---@param context? dcode.PromptContext
+---@return any? value, string? message
+function M.say(text, context)
+  if not M.state.running then
+    return M.prompt(text, context)
+  end
+  return M.submit({ type = 'steer', text = text, context = context or vim.empty_dict() })
+end
+
 --- Whether the model only plays a script. The person has to see that.
 ---@return boolean
 local function scripted()
@@ -163,6 +175,16 @@ function M.follow(ev)
     s.activity = { what = 'writing', since = s.activity.since }
   elseif ev.type == 'text_delta' and s.activity and s.activity.till then
     s.activity = { what = 'writing', since = now }
+  elseif ev.type == 'waiting_changed' then
+    s.waiting = ev.items
+  elseif ev.type == 'compaction' then
+    if ev.state == 'started' then
+      s.activity = { what = 'compacting', since = now }
+    elseif s.running then
+      s.activity = { what = 'thinking', since = now }
+    else
+      s.activity = nil
+    end
   elseif ev.type == 'mode_changed' then
     s.mode = ev.mode
   elseif ev.type == 'model_changed' then
@@ -171,7 +193,7 @@ function M.follow(ev)
     s.usage = ev
   elseif ev.type == 'stopped' then
     s.stopped = ev.reason
-  elseif ev.type == 'call_finished' or ev.type == 'explained' then
+  elseif ev.type == 'call_finished' or ev.type == 'explained' or ev.type == 'reported' then
     local callback = M.tickets[ev.ticket]
     M.tickets[ev.ticket] = nil
     if callback then

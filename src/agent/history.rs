@@ -1,23 +1,53 @@
-//! The conversation as the providers see it: appended to, never changed.
+//! The conversation as the providers see it: appended to, and rewritten in one way only.
+//!
+//! Appending keeps the beginning of every request as it was, which is what a provider's cache lives on.
+//! [`History::rewrite`] is the exception: compaction. It keeps what it replaces, so it can be taken back.
 
+use crate::journal::Record;
 use crate::protocol::ids::CallId;
-use crate::protocol::message::{Block, Message, Role, ToolCall, ToolResult};
+use crate::protocol::message::{Block, Message, Role, ToolResult};
 
 /// The messages of a session. Every call is followed by its result before anything else is said.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     messages: Vec<Message>,
+    /// What compactions replaced, the latest last.
+    replaced: Vec<Replaced>,
+    rewrites: (u64, &'static str),
+}
+
+/// A history before it was rewritten.
+#[derive(Clone, Debug)]
+struct Replaced {
+    messages: Vec<Message>,
+    /// How many messages stood in their place.
+    by: usize,
 }
 
 impl History {
-    /// A history that goes on from `messages`, for example out of a journal.
-    pub fn from_messages(messages: Vec<Message>) -> Self {
-        Self { messages }
+    /// The history that a journal tells of.
+    pub fn from_records(records: &[Record]) -> Self {
+        let mut history = Self::default();
+        for record in records {
+            match record {
+                Record::MessageAppended { message } => history.messages.push(message.clone()),
+                Record::Compacted { messages, .. } => history.rewrite(messages.clone()),
+                Record::CompactionUndone => drop(history.take_back()),
+                _ => {}
+            }
+        }
+        history.rewrites = (0, "");
+        history
     }
 
     /// All messages, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// How often it was rewritten, and why the last time, as a clause.
+    pub fn rewrites(&self) -> (u64, &'static str) {
+        self.rewrites
     }
 
     /// Whether a call of this id was made.
@@ -26,29 +56,20 @@ impl History {
         blocks.any(|block| matches!(block, Block::ToolCall(call) if call.id == *id))
     }
 
-    /// The person speaks.
-    pub fn push_user(&mut self, text: String) -> &Message {
-        self.push(Message::user(text))
+    /// The person speaks: text, perhaps with media.
+    pub fn push_user(&mut self, blocks: Vec<Block>) -> &Message {
+        self.push(Message {
+            role: Role::User,
+            blocks,
+        })
     }
 
     /// The model has spoken. An empty reply is not kept: providers refuse an empty message.
-    pub fn push_assistant(
-        &mut self,
-        text: String,
-        reasoning: String,
-        calls: &[ToolCall],
-    ) -> Option<&Message> {
-        let mut blocks = Vec::new();
-        if !reasoning.is_empty() {
-            blocks.push(Block::Reasoning { text: reasoning });
-        }
-        if !text.is_empty() {
-            blocks.push(Block::Text { text });
-        }
-        blocks.extend(calls.iter().cloned().map(Block::ToolCall));
-        let speaks = blocks
-            .iter()
-            .any(|block| !matches!(block, Block::Reasoning { .. }));
+    pub fn push_assistant(&mut self, blocks: Vec<Block>) -> Option<&Message> {
+        let speaks = blocks.iter().any(|block| match block {
+            Block::Text { text } => !text.trim().is_empty(),
+            block => matches!(block, Block::ToolCall(_)),
+        });
         speaks.then(|| {
             self.push(Message {
                 role: Role::Assistant,
@@ -77,6 +98,43 @@ impl History {
         (!open.is_empty()).then(|| self.push_results(open))
     }
 
+    /// Ends a turn. The model has the last word, because some servers refuse a conversation in which the
+    /// person speaks twice in a row, or after results: where it said nothing, `text` stands in its place.
+    pub fn close(&mut self, text: &str) -> Option<&Message> {
+        let open = self.messages.last()?.role != Role::Assistant;
+        open.then(|| {
+            self.push(Message {
+                role: Role::Assistant,
+                blocks: vec![Block::Text {
+                    text: text.to_owned(),
+                }],
+            })
+        })
+    }
+
+    /// Puts `messages` in the place of all that was said. Sealed reasoning goes: its maker refuses it where what
+    /// stood before it has changed.
+    pub fn rewrite(&mut self, mut messages: Vec<Message>) {
+        unseal(&mut messages);
+        let by = messages.len();
+        let before = std::mem::replace(&mut self.messages, messages);
+        self.replaced.push(Replaced { messages: before, by });
+        self.rewrites = (self.rewrites.0 + 1, "the conversation was compacted");
+    }
+
+    /// Takes the last rewriting back; what was said since stays. False when there is none.
+    pub fn take_back(&mut self) -> bool {
+        let Some(Replaced { messages, by }) = self.replaced.pop() else {
+            return false;
+        };
+        let mut since = self.messages.split_off(by.min(self.messages.len()));
+        unseal(&mut since);
+        self.messages = messages;
+        self.messages.extend(since);
+        self.rewrites = (self.rewrites.0 + 1, "a compaction was taken back");
+        true
+    }
+
     fn push(&mut self, message: Message) -> &Message {
         let at = self.messages.len();
         self.messages.push(message);
@@ -84,22 +142,39 @@ impl History {
     }
 }
 
+fn unseal(messages: &mut [Message]) {
+    for message in messages {
+        message.blocks.retain(|block| !matches!(block, Block::Sealed { .. }));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::ids::CallId;
+    use crate::protocol::message::ToolCall;
+
+    fn user(text: &str) -> Vec<Block> {
+        vec![Block::Text { text: text.into() }]
+    }
+
+    fn call(id: &str) -> Block {
+        Block::ToolCall(ToolCall {
+            id: CallId(id.into()),
+            name: "ls".into(),
+            arguments: String::new(),
+        })
+    }
+
+    fn texts(history: &History) -> Vec<String> {
+        history.messages().iter().map(Message::text).collect()
+    }
 
     #[test]
     fn open_calls_are_answered_once() {
         let mut history = History::default();
-        history.push_user("hi".into());
+        history.push_user(user("hi"));
         assert_eq!(history.answer_open_calls("fault"), None);
-        let calls = ["a", "b"].map(|id| ToolCall {
-            id: CallId(id.into()),
-            name: "ls".into(),
-            arguments: String::new(),
-        });
-        history.push_assistant(String::new(), String::new(), &calls);
+        history.push_assistant(vec![call("a"), call("b")]);
         history.answer_open_calls("fault");
         assert_eq!(history.answer_open_calls("fault"), None);
         let [.., results] = history.messages() else {
@@ -114,5 +189,36 @@ mod tests {
             })
             .collect();
         assert_eq!((results.role, ids), (Role::Tool, vec!["a", "b"]));
+    }
+
+    #[test]
+    fn the_model_has_the_last_word_of_a_turn() {
+        let mut history = History::default();
+        assert_eq!(history.close("stopped"), None);
+        history.push_user(user("hi"));
+        let thought = vec![Block::Reasoning { text: "hm".into() }];
+        assert_eq!(history.push_assistant(thought), None);
+        history.close("stopped");
+        assert_eq!(history.close("stopped"), None);
+        assert_eq!(texts(&history), ["hi", "stopped"]);
+    }
+
+    #[test]
+    fn a_rewriting_is_taken_back_and_what_was_said_since_stays() {
+        let mut history = History::default();
+        for text in ["one", "two"] {
+            history.push_user(user(text));
+        }
+        history.rewrite(vec![Message::user("both")]);
+        history.push_user(user("three"));
+        history.rewrite(vec![Message::user("all")]);
+        history.push_user(user("four"));
+        assert_eq!(texts(&history), ["all", "four"]);
+        assert!(history.take_back());
+        assert_eq!(texts(&history), ["both", "three", "four"]);
+        assert!(history.take_back());
+        assert_eq!(texts(&history), ["one", "two", "three", "four"]);
+        assert!(!history.take_back());
+        assert_eq!(history.rewrites().0, 4);
     }
 }

@@ -1,26 +1,30 @@
 //! The actor: takes ops in order and never waits for work to end.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agent::call::{self, LuaCall};
-use crate::agent::context;
+use crate::agent::compact::{self, Why};
 use crate::agent::core::Core;
+use crate::agent::prompt;
+use crate::agent::report;
 use crate::agent::setup::Blueprint;
 use crate::agent::turn::{self, Ended, Prompt};
 use crate::agent::undo;
+use crate::agent::waiting::{Next, Words};
 use crate::config::mode::Mode;
 use crate::host::scope;
 use crate::protocol::event::{Event, Level, TurnEnd};
 use crate::protocol::ids::{HunkId, TicketId, TurnId};
-use crate::protocol::op::Op;
+use crate::protocol::op::{Op, Report};
 use crate::snapshot::Scope as UndoScope;
 
 /// What the session does at the moment; one at a time.
@@ -37,6 +41,8 @@ enum Done {
     Turn(Ended),
     /// [`Event::Restored`].
     Restore(Event),
+    /// Everything was told already.
+    Compact,
 }
 
 /// A session at work.
@@ -44,7 +50,6 @@ pub struct Session {
     blueprint: Blueprint,
     core: Arc<Core>,
     root: CancellationToken,
-    queue: VecDeque<Prompt>,
     running: Option<Running>,
     calls: HashMap<TicketId, CancellationToken>,
     /// What runs beside the turn; each ends with its token, and we end after it.
@@ -63,7 +68,6 @@ impl Session {
             blueprint,
             core,
             root,
-            queue: VecDeque::new(),
             running: None,
             calls: HashMap::new(),
             beside: TaskTracker::new(),
@@ -120,9 +124,27 @@ impl Session {
     fn handle(&mut self, op: Op) {
         match op {
             Op::Prompt { turn, text, context } => {
-                self.queue.push_back(Prompt { turn, text, context });
-                self.start_next();
+                let prompt = Prompt { turn, text, context };
+                if self.running.is_none() {
+                    self.begin(prompt);
+                } else {
+                    self.core.waiting.push_turn(prompt);
+                }
             }
+            Op::Steer { text, context } => {
+                let words = Words { text, context };
+                if self.running.is_none() {
+                    let prompt = self.turn_of(words);
+                    self.begin(prompt);
+                } else {
+                    self.core.waiting.push_words(words);
+                }
+            }
+            Op::Unqueue { id } => {
+                let removed = self.core.waiting.remove(id);
+                removed.into_iter().for_each(|next| self.never_begins(next));
+            }
+            Op::Compact { undo } => self.compact(undo),
             Op::Interrupt => self.interrupt(),
             Op::Call {
                 ticket,
@@ -149,6 +171,15 @@ impl Session {
                 let core = Arc::clone(&self.core);
                 self.beside.spawn(call::explain(core, ticket, tool, args));
             }
+            Op::Report {
+                ticket,
+                what: Report::Models,
+            } => self.list_models(ticket),
+            Op::Report { ticket, what } => {
+                let core = Arc::clone(&self.core);
+                self.beside
+                    .spawn(async move { report::answer(&core, ticket, what) });
+            }
             // A second answer, or one that comes too late, has nobody to go to.
             Op::Reply { request, reply } => drop(self.core.requests.resolve(request, reply)),
             Op::Undo { steps } => {
@@ -161,7 +192,7 @@ impl Session {
                 accepted,
                 rejected,
             } => {
-                let notes = context::review_notes(&path, accepted, rejected, &self.core.cwd);
+                let notes = prompt::review_notes(&path, accepted, rejected, &self.core.cwd);
                 notes.into_iter().for_each(|note| self.core.note(note));
             }
             Op::Reject { path, hunk } => self.reject(path, hunk),
@@ -183,9 +214,20 @@ impl Session {
         if std::mem::take(&mut self.renew) {
             self.new_session();
         }
-        let Some(prompt) = self.queue.pop_front() else {
+        let Some(next) = self.core.waiting.next() else {
             return;
         };
+        let prompt = match next {
+            Next::Turn(prompt) => prompt,
+            Next::Words(words) => self.turn_of(words),
+        };
+        self.begin(prompt);
+    }
+
+    fn begin(&mut self, prompt: Prompt) {
+        if self.root.is_cancelled() {
+            return;
+        }
         let turn = prompt.turn;
         self.core.events.push(Event::TurnStarted {
             turn,
@@ -211,6 +253,7 @@ impl Session {
         match (ended, running.turn) {
             (Ok(Done::Turn(ended)), Some(turn)) => self.finish_turn(turn, ended),
             (Ok(Done::Restore(restored)), _) => self.core.events.push(restored),
+            (Ok(Done::Compact), _) => {}
             (_, Some(turn)) => {
                 turn::mend(&self.core);
                 self.finish_turn(turn, Ended::fault());
@@ -242,18 +285,63 @@ impl Session {
         for cancel in self.calls.values() {
             cancel.cancel();
         }
-        for prompt in std::mem::take(&mut self.queue) {
-            self.core.events.push(Event::TurnStarted {
-                turn: prompt.turn,
-                text: prompt.text,
-            });
-            let ended = Ended {
-                reason: TurnEnd::Interrupted,
-                text: String::new(),
-                message: None,
-            };
-            self.finish_turn(prompt.turn, ended);
+        for next in self.core.waiting.clear() {
+            self.never_begins(next);
         }
+    }
+
+    /// What waited is taken out: a turn that was promised ends all the same.
+    fn never_begins(&self, next: Next) {
+        let Next::Turn(prompt) = next else {
+            return;
+        };
+        self.core.events.push(Event::TurnStarted {
+            turn: prompt.turn,
+            text: prompt.text,
+        });
+        let ended = Ended {
+            reason: TurnEnd::Interrupted,
+            text: String::new(),
+            message: None,
+        };
+        self.finish_turn(prompt.turn, ended);
+    }
+
+    /// Words that came too late for their turn are one of their own, with those behind them.
+    fn turn_of(&self, words: Words) -> Prompt {
+        let Words { mut text, context } = words;
+        for more in self.core.waiting.take_words() {
+            text.push_str("\n\n");
+            text.push_str(&more.text);
+        }
+        Prompt {
+            turn: self.core.next_turn(),
+            text,
+            context,
+        }
+    }
+
+    fn compact(&mut self, undo: bool) {
+        if self.running.is_some() {
+            let why = "Something is running. Stop it first with :Dcode stop.";
+            return self.core.notice(Level::Warn, why, None);
+        }
+        if undo {
+            return compact::take_back(&self.core);
+        }
+        let cancel = self.root.child_token();
+        let (core, token) = (Arc::clone(&self.core), cancel.clone());
+        let task = tokio::spawn(async move {
+            let prefix = core.prefix();
+            compact::compact(&core, &prefix, Why::Asked, &token).await;
+            Done::Compact
+        });
+        self.running = Some(Running {
+            turn: None,
+            cancel,
+            task,
+        });
+        self.core.status.running(true);
     }
 
     fn start_call(&mut self, made: LuaCall) {
@@ -323,6 +411,17 @@ impl Session {
             }
             Err(error) => self.core.notice(Level::Error, error, None),
         }
+    }
+
+    /// Answers with [`Event::Reported`]: `{models: [ModelRow], model}`.
+    fn list_models(&self, ticket: TicketId) {
+        let (core, models) = (Arc::clone(&self.core), self.blueprint.models());
+        self.beside.spawn(async move {
+            let models = models.await;
+            let model = core.provider().ok().map(|provider| provider.name().to_owned());
+            let report = json!({ "models": models, "model": model });
+            core.events.push(Event::Reported { ticket, report });
+        });
     }
 
     fn set_model(&mut self, model: &str) {

@@ -10,13 +10,15 @@ use serde_json::Value;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::context;
 use crate::agent::core::Core;
 use crate::agent::history::History;
+use crate::agent::prefix::Prefix;
 use crate::agent::queue::EventQueue;
 use crate::agent::requests::Requests;
 use crate::agent::session_log::SessionLog;
 use crate::agent::status::StatusBoard;
+use crate::agent::system::{self, Parts, SystemPrompt};
+use crate::agent::waiting::WaitingRoom;
 use crate::backend::local::LocalBackend;
 use crate::config::load::{self, LoadInput, Loaded};
 use crate::config::shell_list::ShellAllowList;
@@ -38,6 +40,7 @@ use crate::tools::bash::Bash;
 use crate::tools::builtin::{self, Services};
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::locks::PathLocks;
+use crate::tools::registry::Registry;
 use crate::tools::todo_write::PlanSink;
 
 /// What the front end says when it starts the agent.
@@ -83,6 +86,7 @@ pub struct Blueprint {
     status: Arc<StatusBoard>,
     turns: Arc<AtomicU64>,
     watchdog: Arc<Watchdog>,
+    waiting: Arc<WaitingRoom>,
     /// One for all sessions: a late answer must not meet the request of a later session.
     requests: Arc<Requests>,
 }
@@ -98,9 +102,11 @@ impl Blueprint {
         let status = StatusBoard::new();
         status.mode(loaded.config.mode.as_str());
         let requests = Arc::new(Requests::new(Arc::clone(&events), Arc::clone(&status)));
+        let waiting = Arc::new(WaitingRoom::new(Arc::clone(&events)));
         Self {
             start,
             project,
+            waiting,
             loaded,
             events,
             review: ReviewBook::shared(),
@@ -168,20 +174,14 @@ impl Blueprint {
             readable: vec![offload.path()],
             only_listed: self.start.headless,
         }));
-        // Outside any project the snapshots lie with our state, never in the home folder itself.
-        let nowhere = self.start.state_dir.join("no-project");
-        let dirs = SnapshotDirs {
-            project: self.project.clone().unwrap_or(nowhere),
-            state: self.start.state_dir.clone(),
-        };
-        let snapshots = Arc::new(SnapshotStore::new(dirs, session.clone()));
+        let snapshots = Arc::new(SnapshotStore::new(self.snapshot_dirs(), session.clone()));
         let backend = Arc::new(LocalBackend::new(
             Arc::clone(&editor),
             save_policy(config.save),
             self.disk_hook(),
         ));
         let shell = self.shell();
-        let system = context::system_prompt(&self.start.cwd, &shell.name());
+        let shell_name = shell.name();
         let timeout = Duration::from_millis(config.bash.timeout_ms);
         let bash = Bash::new(
             shell,
@@ -200,6 +200,10 @@ impl Blueprint {
         });
         let bash = !self.start.headless || self.shell_is_allowed();
         registry.retain(|name| config.allow_fs_tools.offers(name) && (name != "bash" || bash));
+        let prefix = Arc::new(Prefix::new(
+            self.system_prompt(&gate, &shell_name, &registry),
+            registry.specs(),
+        ));
         let model = self.open_model(model);
         let (name, scripted) = match &model {
             Ok(provider) => (Some(provider.name().to_owned()), provider.scripted()),
@@ -238,9 +242,12 @@ impl Blueprint {
             review: Arc::clone(&self.review),
             log,
             history: Mutex::new(History::default()),
-            system,
+            home: self.start.home.clone(),
+            prefix,
+            meter: Mutex::default(),
+            waiting: Arc::clone(&self.waiting),
             model: Mutex::new(model),
-            usage: Mutex::default(),
+            ledger: Mutex::default(),
             notes: Mutex::default(),
             steps: AtomicU64::new(0),
             turns: Arc::clone(&self.turns),
@@ -248,6 +255,35 @@ impl Blueprint {
             human: self.start.human,
             root: root.clone(),
         })
+    }
+
+    /// The system prompt, and to the person what is to be said of the files in it.
+    fn system_prompt(&self, gate: &Gate, shell: &str, registry: &Registry) -> String {
+        let SystemPrompt { text, notices } = system::system_prompt(&Parts {
+            cwd: &self.start.cwd,
+            root: self.project.as_deref(),
+            home: &self.start.home,
+            shell,
+            tools: &registry.names(),
+            reads: &gate.read_filter(),
+        });
+        for message in notices {
+            self.events.push(Event::Notice(Notice {
+                level: Level::Warn,
+                message,
+                hint: None,
+            }));
+        }
+        text
+    }
+
+    /// Outside any project the snapshots lie with our state, never in the home folder itself.
+    fn snapshot_dirs(&self) -> SnapshotDirs {
+        let nowhere = self.start.state_dir.join("no-project");
+        SnapshotDirs {
+            project: self.project.clone().unwrap_or(nowhere),
+            state: self.start.state_dir.clone(),
+        }
     }
 
     /// Tells review and editor of files that changed on disk while no buffer held them.

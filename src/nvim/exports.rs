@@ -136,7 +136,7 @@ fn submit(mut op: Json) -> Result<Json, String> {
             answer = json!(agent.next_turn());
             op["turn"] = answer.clone();
         }
-        Some("call" | "explain") => {
+        Some("call" | "explain" | "report") => {
             answer = json!(agent.next_ticket());
             op["ticket"] = answer.clone();
         }

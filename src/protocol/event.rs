@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::protocol::ids::{CallId, RequestId, SessionId, StepIx, TicketId, TurnId};
+use crate::protocol::ids::{CallId, RequestId, SessionId, StepIx, TicketId, TurnId, WaitingId};
 use crate::protocol::request::Request;
 use crate::protocol::tool::{CallResult, Outcome};
 
@@ -142,6 +142,28 @@ pub enum Event {
         /// The files.
         paths: Vec<PathBuf>,
     },
+    /// What the person said and that waits for its time, oldest first.
+    WaitingChanged {
+        /// All of it.
+        items: Vec<Waiting>,
+    },
+    /// Words that waited went into the running turn.
+    WordsTaken {
+        /// Which turn.
+        turn: TurnId,
+        /// The words.
+        text: String,
+    },
+    /// The conversation is made shorter, or was.
+    Compaction {
+        /// How far it is.
+        state: CompactionState,
+        /// One sentence; empty when it started.
+        message: String,
+        /// What stands in place of the messages, when it is a summary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+    },
     /// Tokens and money so far.
     Usage(Usage),
     /// The mode changed.
@@ -169,6 +191,13 @@ pub enum Event {
         ticket: TicketId,
         /// `{decision, rule, layer, pattern, commands}`, or `{error}`.
         explanation: Value,
+    },
+    /// The answer to a report that was asked for.
+    Reported {
+        /// Which.
+        ticket: TicketId,
+        /// Its shape depends on what was asked: see `agent::report`.
+        report: Value,
     },
     /// Undo or redo is done, or refused.
     Restored {
@@ -221,12 +250,47 @@ pub struct Usage {
     pub cached_tokens: u64,
     /// Tokens of replies.
     pub output_tokens: u64,
+    /// Reasoning tokens of the last reply; 0 where the provider does not say.
+    #[serde(default)]
+    pub reasoning_tokens: u64,
     /// Tokens of the last request and reply together: the size of the context now.
     pub context_tokens: u64,
     /// The context window of the model in tokens; 0 when unknown.
     pub context_window: u64,
     /// Requests made.
     pub requests: u64,
+    /// US dollars of the requests whose price is known.
+    #[serde(default)]
+    pub cost: f64,
+    /// Requests whose price is not known.
+    #[serde(default)]
+    pub unpriced_requests: u64,
+}
+
+/// Something that waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Its name.
+    pub id: WaitingId,
+    /// The words.
+    pub text: String,
+    /// The turn that it will be; none for words that go into the running one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
+}
+
+/// How far a compaction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompactionState {
+    /// The model writes the summary.
+    Started,
+    /// The conversation is shorter.
+    Done,
+    /// Nothing was changed.
+    Failed,
+    /// The conversation is as it was.
+    Undone,
 }
 
 /// A sentence for the person.
@@ -272,6 +336,7 @@ impl Event {
             Self::ToolProgress { .. }
             | Self::TodoUpdated { .. }
             | Self::Usage(_)
+            | Self::WaitingChanged { .. }
             | Self::HunksChanged { .. } => Delivery::LastWins,
             _ => Delivery::Must,
         }

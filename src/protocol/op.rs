@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::protocol::ids::{HunkId, RequestId, TicketId, TurnId};
+use crate::protocol::ids::{HunkId, RequestId, TicketId, TurnId, WaitingId};
 use crate::protocol::request::Reply;
 
 /// One wish. Ops are handled in order; none waits for the one before to finish its work.
@@ -21,6 +21,25 @@ pub enum Op {
         /// Where the person is.
         #[serde(default)]
         context: PromptContext,
+    },
+    /// Say something to the running turn; it goes in at the next step. Without one it begins a turn.
+    Steer {
+        /// The person's words.
+        text: String,
+        /// Where the person is.
+        #[serde(default)]
+        context: PromptContext,
+    },
+    /// Take something out that waits.
+    Unqueue {
+        /// Which.
+        id: WaitingId,
+    },
+    /// Make the conversation shorter, or take that back.
+    Compact {
+        /// Take the last one back.
+        #[serde(default)]
+        undo: bool,
     },
     /// Stop the running turn and all calls from Lua, and drop the queued prompts.
     Interrupt,
@@ -50,6 +69,13 @@ pub enum Op {
         tool: String,
         /// The arguments, a JSON object.
         args: Value,
+    },
+    /// Say something of the session as data; comes back in [`crate::protocol::event::Event::Reported`].
+    Report {
+        /// Which.
+        ticket: TicketId,
+        /// Of what.
+        what: Report,
     },
     /// Answer a request. A second answer is ignored.
     Reply {
@@ -96,6 +122,18 @@ pub enum Op {
     NewSession,
     /// End everything.
     Shutdown,
+}
+
+/// What can be reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Report {
+    /// Tokens, money and what the cache missed.
+    Usage,
+    /// Models to choose from. Servers on this machine are asked for theirs.
+    Models,
+    /// Everything that the next request would hold.
+    Context,
 }
 
 /// Where the person is when a prompt is sent.

@@ -12,6 +12,8 @@
 mod agent;
 // How long a person waits: `make bench`.
 mod bench;
+// The same for the command line, and what it holds.
+mod bench_headless;
 // A Neovim with a UI attached: keys in, screen out.
 mod driver;
 // The decoded screen: text, highlight groups, colours.

@@ -9,18 +9,23 @@ use crate::model_server::Reply as Say;
 
 mod approvals;
 mod calls;
+mod compaction;
 mod contract;
 mod failures;
 mod faults;
 mod journal;
 mod laws;
+mod line;
+mod prefix;
 mod protocol;
 mod quitting;
 mod restore;
 mod sessions;
 mod stage;
+mod steering;
 mod steps;
 mod strangers;
+mod told;
 
 use stage::{Answer, Stage};
 

@@ -1,9 +1,9 @@
 //! Ops and events as JSON: what Lua writes and reads.
 
 use dcode::protocol::change::{BufferEdits, BufferText, EditBatch, LineEdit, Origin};
-use dcode::protocol::event::{Level, Notice, RequestEnd, Usage};
-use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
-use dcode::protocol::op::{Op, PromptContext, Selection};
+use dcode::protocol::event::{CompactionState, Level, Notice, RequestEnd, Usage, Waiting};
+use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId, WaitingId};
+use dcode::protocol::op::{Op, PromptContext, Report, Selection};
 use dcode::protocol::request::{Approval, CommandVerdict, Question, QuestionOption, UnsavedBuffer};
 use dcode::protocol::tool::CallResult;
 use serde::Serialize;
@@ -54,14 +54,29 @@ fn names(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 
+fn ops_of_the_conversation() -> [Op; 3] {
+    [
+        Op::Steer {
+            text: "also".into(),
+            context: PromptContext::default(),
+        },
+        Op::Unqueue { id: WaitingId(1) },
+        Op::Compact { undo: true },
+    ]
+}
+
 #[test]
 fn ops() {
     let kinds = variants!(Op {
         Prompt,
+        Steer,
+        Unqueue,
+        Compact,
         Interrupt,
         Call,
         CancelCall,
         Explain,
+        Report,
         Reply,
         Undo,
         Redo,
@@ -108,6 +123,10 @@ fn ops() {
             tool: "ls".into(),
             args,
         },
+        Op::Report {
+            ticket,
+            what: Report::Usage,
+        },
         Op::Reply {
             request: RequestId(1),
             reply: choice(Choice::Once),
@@ -133,6 +152,7 @@ fn ops() {
         Op::NewSession,
         Op::Shutdown,
     ];
+    let ops = [ops.as_slice(), &ops_of_the_conversation()].concat();
     survive(&ops, "type", &names(&kinds));
     let short: Op = serde_json::from_value(json!({"type": "prompt", "turn": 1, "text": "hi"})).unwrap();
     let context = PromptContext::default();
@@ -357,6 +377,22 @@ fn of_the_rest() -> Vec<Event> {
         Event::HunksChanged {
             paths: vec!["/a".into()],
         },
+        Event::WaitingChanged {
+            items: vec![Waiting {
+                id: WaitingId(1),
+                text: "t".into(),
+                turn: Some(TurnId(2)),
+            }],
+        },
+        Event::WordsTaken {
+            turn: TurnId(1),
+            text: "t".into(),
+        },
+        Event::Compaction {
+            state: CompactionState::Done,
+            message: "m".into(),
+            summary: Some("s".into()),
+        },
         Event::Usage(Usage {
             input_tokens: 1,
             ..Usage::default()
@@ -368,6 +404,10 @@ fn of_the_rest() -> Vec<Event> {
         Event::Explained {
             ticket,
             explanation: json!({"decision": "ask"}),
+        },
+        Event::Reported {
+            ticket,
+            report: json!({"models": []}),
         },
         Event::Restored {
             ok: true,
@@ -397,12 +437,16 @@ fn events() {
         Request,
         RequestClosed,
         HunksChanged,
+        WaitingChanged,
+        WordsTaken,
+        Compaction,
         Usage,
         ModeChanged,
         ModelChanged,
         Notice,
         CallFinished,
         Explained,
+        Reported,
         Restored,
         Stopped,
     });

@@ -1,38 +1,60 @@
-//! The system prompt and the words around the person's prompt.
+//! A prompt as a message: the person's words with what the editor knows.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::agent::attach;
+use crate::agent::core::Core;
+use crate::protocol::event::Level;
+use crate::protocol::message::Block;
 use crate::protocol::op::{PromptContext, Selection};
-use crate::vcs::repo;
 
-const SYSTEM: &str = include_str!("prompts/system.md");
+/// A prompt of fewer bytes is never too long.
+const SHORT: usize = 4 * 1024;
 
-/// The system prompt of a session. Made once: every request of the session shares its bytes.
-pub fn system_prompt(cwd: &Path, shell: &str) -> String {
-    let mut prompt = SYSTEM.trim_end().to_owned();
-    prompt.push_str("\n\nEnvironment:\n");
-    let _ = writeln!(prompt, "- working directory: {}", cwd.display());
-    let _ = writeln!(
-        prompt,
-        "- platform: {} ({})",
-        std::env::consts::OS,
-        std::env::consts::ARCH
-    );
-    let _ = writeln!(prompt, "- shell of the bash tool: {shell}");
-    if let Some(summary) = repo::summary(cwd) {
-        let branch = summary.branch.as_deref().unwrap_or("none (detached)");
-        let _ = writeln!(
-            prompt,
-            "- git repository at {}, branch {branch}",
-            summary.root.display()
-        );
+/// The blocks of the message that the model reads.
+pub fn blocks(core: &Core, text: &str, context: &PromptContext) -> Vec<Block> {
+    let attached = if text.contains('@') {
+        tokio::task::block_in_place(|| attach::attached(text, &core.cwd, &core.home))
+    } else {
+        attach::Attached::default()
+    };
+    let sees = core.provider().is_ok_and(|provider| provider.sees_images());
+    let blind = (!attached.blocks.is_empty() && !sees)
+        .then(|| "This model is given text only: it reads a notice in the place of an image.".to_owned());
+    for notice in attached.notices.into_iter().chain(blind) {
+        core.notice(Level::Warn, notice, None);
     }
-    prompt
+    let text = fitted(core, user_text(text, context, &core.take_notes(), &core.cwd));
+    std::iter::once(Block::Text { text })
+        .chain(attached.blocks)
+        .collect()
+}
+
+/// What is too long to be read whole with every request goes to a file, from which the model reads parts.
+fn fitted(core: &Core, text: String) -> String {
+    if text.len() < SHORT {
+        return text;
+    }
+    let length = text.len();
+    let fitted = tokio::task::block_in_place(|| core.dispatcher.offload.fit("prompt", text));
+    if fitted.len() == length {
+        return fitted;
+    }
+    fitted.replacen("[The result has ", "[What the person sent has ", 1)
+}
+
+/// The same for words that came while the model works.
+pub fn added(core: &Core, text: &str, context: &PromptContext) -> Vec<Block> {
+    let mut blocks = blocks(core, text, context);
+    if let Some(Block::Text { text }) = blocks.first_mut() {
+        text.insert_str(0, "[Added while you work:]\n");
+    }
+    blocks
 }
 
 /// The person's prompt with what the editor knows: notes since the last prompt, place and selection.
-pub fn user_text(text: &str, context: &PromptContext, notes: &[String], cwd: &Path) -> String {
+fn user_text(text: &str, context: &PromptContext, notes: &[String], cwd: &Path) -> String {
     let mut out = String::new();
     for note in notes {
         let _ = writeln!(out, "[{note}]");

@@ -144,7 +144,9 @@ impl History {
 
 fn unseal(messages: &mut [Message]) {
     for message in messages {
-        message.blocks.retain(|block| !matches!(block, Block::Sealed { .. }));
+        message
+            .blocks
+            .retain(|block| !matches!(block, Block::Sealed { .. }));
     }
 }
 

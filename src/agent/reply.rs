@@ -120,7 +120,17 @@ pub async fn receive(
     let provider = core.provider().map_err(Cut::Failed)?;
     let request = request(core, prefix);
     let told = |reply: &mut Reply, event| tell(core, place, reply, event);
-    let counted = patiently(core, provider.as_ref(), prefix, place, request, reply, &told, cancel).await?;
+    let counted = patiently(
+        core,
+        provider.as_ref(),
+        prefix,
+        place,
+        request,
+        reply,
+        &told,
+        cancel,
+    )
+    .await?;
     if let Some(count) = counted {
         let mut meter = core.meter();
         let history = core.history.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +141,10 @@ pub async fn receive(
 
 /// As [`exchange`]; a reply that broke half-way is asked for again after a pause. Nothing of it has run: calls
 /// come out only when a reply is whole. So what came of it is dropped, but the last time.
-#[expect(clippy::too_many_arguments, reason = "those of exchange, and the place for the pause")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "those of exchange, and the place for the pause"
+)]
 async fn patiently(
     core: &Core,
     provider: &dyn Provider,
@@ -145,7 +158,9 @@ async fn patiently(
     let policy = provider.patience();
     for tries in 1.. {
         let sent = exchange(core, provider, prefix, request.clone(), reply, told, cancel).await;
-        let Err(Cut::Failed(error)) = &sent else { return sent };
+        let Err(Cut::Failed(error)) = &sent else {
+            return sent;
+        };
         // One that never began was tried again already, where that helps.
         let began = !reply.blocks.is_empty();
         let Some(length) = policy.backoff(tries).filter(|_| began && error.is_transient()) else {

@@ -14,7 +14,12 @@ local ROWS = {
     images = true,
   },
   { name = 'ollama:qwen3', images = false },
-  { name = 'openai:gpt-6.2-sol', context_window = 1050000, images = true, missing = 'OPENAI_API_KEY' },
+  {
+    name = 'openai:gpt-6.2-sol',
+    context_window = 1050000,
+    images = true,
+    missing = 'OPENAI_API_KEY',
+  },
 }
 
 function M.a_line_says_what_counts(t)

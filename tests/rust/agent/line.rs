@@ -48,9 +48,18 @@ async fn turn_with(backdrop: &Backdrop, server: &Server, wire: Wire) -> (Ended, 
     let runs = count(&|event| matches!(event, Event::ToolStarted { .. }));
     assert_eq!((calls, results), (runs, runs), "{history:?}");
     let texts = history.iter().flat_map(|message| &message.blocks);
-    let texts: Vec<&Block> = texts.filter(|block| matches!(block, Block::Text { .. })).collect();
-    assert!(texts.len() <= 4, "what broke off is not kept beside what came later: {texts:?}");
-    (ended, runs, count(&|event| matches!(event, Event::Waiting { .. })))
+    let texts: Vec<&Block> = texts
+        .filter(|block| matches!(block, Block::Text { .. }))
+        .collect();
+    assert!(
+        texts.len() <= 4,
+        "what broke off is not kept beside what came later: {texts:?}"
+    );
+    (
+        ended,
+        runs,
+        count(&|event| matches!(event, Event::Waiting { .. })),
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,9 +106,17 @@ async fn a_line_that_always_breaks_ends_the_turn_and_keeps_the_words() {
     let begun = "data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\n";
     let mut server = Server::start(vec![Answer::stream(&[begun]).ending(Ending::Cut)]).await;
     let (ended, _, waits) = turn_with(&backdrop, &server, Wire::Chat).await;
-    assert_eq!((ended.reason, ended.text.as_str(), waits), (TurnEnd::Error, "half", 3));
+    assert_eq!(
+        (ended.reason, ended.text.as_str(), waits),
+        (TurnEnd::Error, "half", 3)
+    );
     assert_eq!(server.count(), 4);
-    assert!(ended.message.unwrap().contains("broke in the middle of the reply"));
+    assert!(
+        ended
+            .message
+            .unwrap()
+            .contains("broke in the middle of the reply")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -124,7 +141,9 @@ async fn a_stop_ends_the_pause() {
     };
     let told = || {
         let (events, _) = core.events.drain(100);
-        events.iter().any(|event| matches!(event, Event::Waiting { ms, .. } if *ms >= 50_000))
+        events
+            .iter()
+            .any(|event| matches!(event, Event::Waiting { ms, .. } if *ms >= 50_000))
     };
     while !told() {
         tokio::task::yield_now().await;

@@ -223,4 +223,30 @@ mod tests {
         assert!(!history.take_back());
         assert_eq!(history.rewrites().0, 4);
     }
+
+    #[test]
+    fn sealed_reasoning_does_not_outlive_what_stood_before_it() {
+        let sealed = || Block::Sealed {
+            model: "a:b".into(),
+            item: serde_json::Value::Null,
+        };
+        let said = || vec![sealed(), Block::Text { text: "so".into() }];
+        let mut history = History::default();
+        history.push_user(user("one"));
+        history.push_assistant(said());
+        let kept = history.messages().to_vec();
+        history.rewrite(kept);
+        history.push_assistant(said());
+        let count = |history: &History| {
+            let blocks = history.messages().iter().flat_map(|message| &message.blocks);
+            blocks.filter(|block| **block == sealed()).count()
+        };
+        assert_eq!(count(&history), 1);
+        history.take_back();
+        assert_eq!(
+            count(&history),
+            1,
+            "the old one is in its place again, the new one is not"
+        );
+    }
 }

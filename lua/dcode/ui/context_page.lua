@@ -89,6 +89,7 @@ local function show(lines, name, filetype)
   vim.cmd.tabnew()
   vim.bo.bufhidden = 'wipe'
   vim.api.nvim_win_set_buf(0, buf)
+  vim.wo[0][0].linebreak = true
   vim.bo[buf].filetype = filetype
   vim.keymap.set('n', 'q', '<Cmd>tabclose<CR>', { buffer = buf, nowait = true, desc = 'close' })
 end

@@ -153,6 +153,7 @@ function M.usage(ev)
 end
 
 function M.turn_started(ev)
+  close_reasoning()
   add({ kind = 'prompt', turn = ev.turn, text = ev.text, open = true })
 end
 

@@ -27,13 +27,13 @@ function M.lines(items, cells, signs)
   for i, item in ipairs(items) do
     if i > SHOWN then
       local more = text.count(#items - SHOWN, 'more')
-      out[#out + 1] = { { '   ' .. more:gsub('mores', 'more'), 'DcodeHint' } }
+      out[#out + 1] = { { more:gsub('mores', 'more'), 'DcodeHint' } }
       break
     end
     local head = item.turn and 'then ' or 'next step '
     local room = math.max(cells - #head - 6, 8)
     out[#out + 1] = {
-      { '   ' .. head, 'DcodeAsk' },
+      { head, 'DcodeAsk' },
       { text.cut(text.line(item.text), room, signs.dots), 'DcodeHint' },
     }
   end

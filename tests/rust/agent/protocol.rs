@@ -69,9 +69,6 @@ fn ops_of_the_conversation() -> [Op; 3] {
 fn ops() {
     let kinds = variants!(Op {
         Prompt,
-        Steer,
-        Unqueue,
-        Compact,
         Interrupt,
         Call,
         CancelCall,
@@ -86,6 +83,9 @@ fn ops() {
         SetModel,
         NewSession,
         Shutdown,
+        Steer,
+        Unqueue,
+        Compact,
     });
     let (ticket, path) = (TicketId(2), "/p/é \"a\".rs");
     let context = PromptContext {

@@ -64,7 +64,7 @@ fn instruction_files_have_their_order_and_their_bounds() {
     assert!(at("Use tabs.\n</instructions>") < at("from=\"person\" file=\".deepagents/agent/AGENTS.md\""));
     assert!(at("Answer in French.") < at("At the start of this session:"));
     assert!(prompt.contains("[Cut: the file has 30006 bytes."), "{prompt}");
-    for absent in ["hidden", "not read", "zebra", "secret"] {
+    for absent in ["hidden", "not read", "zebra", "KEY="] {
         assert!(!prompt.contains(absent), "{absent}");
     }
     let notices: Vec<_> = stage.notices().into_iter().map(|notice| notice.message).collect();

@@ -1,7 +1,7 @@
 -- The list of models and the choice from it.
 package.path = vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2)) .. '/?.lua;' .. package.path
 local support = require('support.fake_native')
-local fake = support.start()
+support.start()
 local models = require('dcode.ui.models')
 
 local M = {}

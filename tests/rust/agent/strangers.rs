@@ -52,6 +52,7 @@ impl Stranger {
     /// Asks for something beside the model.
     fn control(&self, path: &str, body: Option<&Value>) -> String {
         let url = self.at(path);
+        rustls::crypto::ring::default_provider().install_default().ok();
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
             let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -156,8 +157,11 @@ fn strangers_llmock_finds_no_fault() {
             {"type": "stream_fault", "kind": "truncate", "after_chunks": 3},
             {"type": "stream_fault", "kind": "malformed", "after_chunks": 2},
             {"type": "stream_fault", "kind": "stall", "after_chunks": 2, "stall_seconds": 5},
-            {"type": "reply", "tool_calls": [{"name": "read_file", "arguments": {"path": "a.rs"}}]},
-            {"type": "tool_fault", "kind": "malformed_arguments"},
+            // A reply and a fault of a tool are used up by a request whose stream breaks, too.
+            {"type": "reply", "text": "this one breaks, so nobody should read it", "times": 3},
+            {"type": "reply", "times": 2,
+                "tool_calls": [{"name": "read_file", "arguments": {"path": "a.rs"}}]},
+            {"type": "tool_fault", "kind": "malformed_arguments", "times": 4},
             {"type": "reply", "text": "all is well here"},
         ]});
         server.control("/_llmock/scenario", Some(&scenario));

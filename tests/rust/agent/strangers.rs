@@ -100,11 +100,6 @@ fn turn_with_a_tool(stage: &mut Stage) {
     let done = stage.done();
     assert_eq!((done.len(), done[0].tool.as_str()), (1, "read_file"));
     assert!(done[0].text.contains("fn main"), "{}", done[0].text);
-    let thought = stage
-        .events
-        .iter()
-        .any(|event| matches!(event, Event::ReasoningDelta { .. }));
-    assert!(thought, "no reasoning was told");
 }
 
 #[test]
@@ -120,10 +115,10 @@ fn strangers_aimock_on_three_wires_and_as_ollama() {
             .file("a.rs", "fn main() {}\n")
             .start();
         turn_with_a_tool(&mut stage);
+        let mut events = stage.events.iter();
+        let thought = events.any(|event| matches!(event, Event::ReasoningDelta { .. }));
+        assert!(thought, "{wire}: no reasoning was told");
     }
-    let journal = server.control("/__aimock/journal?limit=50", None);
-    let signed = journal.contains("aimock-placeholder-signature");
-    assert!(signed, "signed thoughts do not go back");
 
     // Nothing is configured but where Ollama is: its first model is taken.
     let mut backdrop = Backdrop::new().with(&json!({

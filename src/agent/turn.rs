@@ -195,6 +195,7 @@ async fn work(core: &Arc<Core>, turn: TurnId, cancel: &CancellationToken) -> End
 fn take_words(core: &Core, turn: TurnId) -> bool {
     let mut blocks = Vec::new();
     for words in core.waiting.take_words() {
+        core.dispatcher.panel.hear(&words.text);
         blocks.extend(prompt::added(core, &words.text, &words.context));
         let text = words.text;
         core.events.push(Event::WordsTaken { turn, text });

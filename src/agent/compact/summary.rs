@@ -50,7 +50,7 @@ pub fn mechanical(messages: &[Message]) -> String {
             };
             files.insert(path.to_owned());
         }
-        let patch = arguments["patch_text"].as_str().unwrap_or_default();
+        let patch = arguments["patchText"].as_str().unwrap_or_default();
         let files = patch
             .lines()
             .filter_map(|line| line.strip_prefix("*** ")?.split_once(" File: "));
@@ -126,7 +126,7 @@ mod tests {
                     call("read_file", serde_json::json!({"path": "src/a.rs"})),
                     call("edit_file", serde_json::json!({"path": "src/a.rs"})),
                     call("grep", serde_json::json!({"path": "doc", "pattern": "x"})),
-                    call("apply_patch", serde_json::json!({"patch_text": patch})),
+                    call("apply_patch", serde_json::json!({"patchText": patch})),
                     call("bash", serde_json::json!({"command": "make\ntest"})),
                     call("ls", serde_json::json!("broken")),
                 ],

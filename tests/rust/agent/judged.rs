@@ -190,6 +190,33 @@ fn only_the_persons_own_words_are_evidence() {
 }
 
 #[test]
+fn words_that_come_while_the_model_works_are_evidence_too() {
+    let mut court = Court::auto();
+    court.rules(&json!([allow(0)]));
+    let (reply, release) = Say::new().text("I look.").pause();
+    court.stage.says([
+        reply.tool_call("c0", "ls", &json!({})).done(),
+        call("bash", json!({ "command": "touch made" })),
+        Say::say("done"),
+    ]);
+    let turn = court.stage.prompt("Look around.");
+    court
+        .stage
+        .until(|event| matches!(event, Event::TextDelta { .. }));
+    court.stage.submit(Op::Steer {
+        text: "Make one, too.".into(),
+        context: PromptContext::default(),
+    });
+    court
+        .stage
+        .until(|event| matches!(event, Event::WaitingChanged { items } if items.len() == 1));
+    release.go();
+    assert_eq!(court.stage.finish(turn).reason, TurnEnd::Done);
+    let shown = court.shown();
+    assert_eq!(shown[0]["person_said"], json!(["Look around.", "Make one, too."]));
+}
+
+#[test]
 fn what_only_the_person_may_answer_goes_to_the_person() {
     let more = json!({ "mode": "auto", "permissions": { "bash": { "ask": ["touch asked"] } } });
     let mut court = Court::new("auto", &more);

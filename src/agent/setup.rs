@@ -231,6 +231,7 @@ impl Blueprint {
             seen: Arc::clone(&seen),
             offload: Arc::clone(&offload),
             may_delete: config.allow_fs_tools.offers("delete"),
+            git_program: config.git_program,
         });
         let bash = !self.start.headless || self.shell_is_allowed();
         registry.retain(|name| config.allow_fs_tools.offers(name) && (name != "bash" || bash));

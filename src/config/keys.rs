@@ -152,6 +152,7 @@ pub const KEYS: &[Key] = &[
     key("bash.timeout_ms", Kind::Number(1, 86_400_000), "How long a command may run."),
     key("bash.shell", Kind::Path, "The shell that runs commands; without it $SHELL."),
     key("bash.env_keep", Kind::Texts, "Names of variables that commands see although they look like keys."),
+    key("git_program", Kind::Flag, "The git program answers for repositories that libgit2 cannot read."),
     key("ascii", Kind::Flag, "Draw with ASCII only. (Lua)"),
     key("keys", Kind::Tree, "Key mappings. (Lua)"),
     key("chat", Kind::Tree, "The chat window. (Lua)"),

@@ -58,6 +58,8 @@ pub struct Config {
     pub limits: Limits,
     /// How commands run.
     pub bash: Bash,
+    /// Whether the git program may answer for repositories that libgit2 cannot read.
+    pub git_program: bool,
 }
 
 /// When an edited buffer is written. A buffer that held unsaved changes never is.
@@ -245,6 +247,7 @@ impl Config {
                     .map(|item| item.value)
                     .collect(),
             },
+            git_program: values.flag("git_program").unwrap_or_default(),
         };
         (config, trouble)
     }

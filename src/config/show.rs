@@ -102,7 +102,7 @@ fn default_of(key: &str) -> Option<&'static str> {
         "permissions.read_outside" => Some("allow"),
         "allow_fs_tools" => Some("all"),
         "sandbox" => Some("auto"),
-        "mcp.trust_project" => Some("false"),
+        "mcp.trust_project" | "git_program" => Some("false"),
         "max_steps" => Some("200"),
         "bash.timeout_ms" => Some("120000"),
         _ => None,

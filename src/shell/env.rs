@@ -76,8 +76,8 @@ impl Shell {
     }
 }
 
-/// Where a program lies, by `PATH` and the usual folders.
-pub(super) fn find_program(name: &str) -> Option<PathBuf> {
+/// Where a program lies, by `PATH` (its absolute folders) and the usual folders.
+pub fn find_program(name: &str) -> Option<PathBuf> {
     find(name, &std::env::var_os("PATH").unwrap_or_default())
 }
 

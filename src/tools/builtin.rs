@@ -50,6 +50,8 @@ pub struct Services {
     pub offload: Arc<OffloadDir>,
     /// Whether the tool `delete` is offered; without it no patch deletes or moves.
     pub may_delete: bool,
+    /// Whether the git program may answer where libgit2 cannot read a repository.
+    pub git_program: bool,
 }
 
 /// All built-in tools.
@@ -64,6 +66,7 @@ pub fn registry(services: Services) -> Registry {
         seen,
         offload,
         may_delete,
+        git_program,
     } = services;
     let (named, searched, shown) = (reads.clone(), reads.clone(), reads);
     let may_show: MayShow = Arc::new(move |path| shown.shown(path) == Shown::Content);
@@ -82,7 +85,8 @@ pub fn registry(services: Services) -> Registry {
     let git = GitService::new(
         Arc::clone(&unsaved),
         Arc::new(move |path| compared.shown_real(path)),
-    );
+    )
+    .with_program(git_program);
     // Links are listed by ls; a walk gives none, so it need not look for them again.
     let (listed, walked) = (named.clone(), named);
     let listed: Visible = Arc::new(move |path| listed.shown(path) != Shown::Nothing);

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use crate::permission::access::Access;
 use crate::permission::judge::Shown;
 use crate::tools::file_paths::{Entry, resolve, resolve_entry};
+use crate::tools::git_answers::{Question, answer};
 use crate::tools::grep::Buffers;
-use crate::tools::tool::{ToolCtx, ToolError};
+use crate::tools::tool::{ToolCtx, ToolError, ToolOutput};
 use crate::vcs::error::VcsError;
 use crate::vcs::open::{Pool, is_submodule};
 use crate::vcs::report::Visible;
@@ -23,6 +24,7 @@ pub struct GitService {
     pool: Arc<Pool>,
     buffers: Buffers,
     shows: Shows,
+    program: bool,
 }
 
 /// A path of a call.
@@ -32,7 +34,7 @@ pub struct Place {
     /// Whether the call names it; else it is the working directory.
     pub named: bool,
     /// Where the search for the repository begins.
-    from: PathBuf,
+    pub from: PathBuf,
 }
 
 impl Place {
@@ -81,12 +83,17 @@ impl Place {
 pub fn inside(store: &Store, path: &Path) -> Result<Vec<u8>, VcsError> {
     match path.strip_prefix(store.root()) {
         Ok(below) => Ok(below.as_os_str().as_bytes().to_vec()),
-        Err(_) => Err(VcsError::Argument(format!(
-            "{} is outside of the repository {}.",
-            path.display(),
-            store.root().display()
-        ))),
+        Err(_) => Err(VcsError::Argument(outside(path, store.root()))),
     }
+}
+
+/// What to say of a path that lies outside of a repository.
+pub fn outside(path: &Path, root: &Path) -> String {
+    format!(
+        "{} is outside of the repository {}.",
+        path.display(),
+        root.display()
+    )
 }
 
 impl GitService {
@@ -96,7 +103,14 @@ impl GitService {
             pool: Arc::default(),
             buffers,
             shows,
+            program: false,
         }
+    }
+
+    /// Whether the git program may answer for repositories that libgit2 cannot read.
+    pub fn with_program(mut self, allowed: bool) -> Self {
+        self.program = allowed;
+        self
     }
 
     /// The texts of unsaved buffers.
@@ -106,24 +120,30 @@ impl GitService {
 
     /// How much of a path of the repository may be shown.
     pub fn visible(&self, store: &Store, path: &[u8]) -> Visible {
-        let path = store.root().join(std::ffi::OsStr::from_bytes(path));
-        match (self.shows)(&path) {
+        self.visible_at(&store.root().join(std::ffi::OsStr::from_bytes(path)))
+    }
+
+    /// How much of a file (absolute) may be shown.
+    pub fn visible_at(&self, path: &Path) -> Visible {
+        match (self.shows)(path) {
             Shown::Content => Visible::Content,
             Shown::Name => Visible::Name,
             Shown::Nothing => Visible::Nothing,
         }
     }
 
-    /// Does `work` with the repository of a place, on a thread that may block.
+    /// Does `work` with the repository of a place, on a thread that may block. Where libgit2 cannot read the
+    /// repository, the git program answers the question, if the person allows it.
     ///
     /// # Errors
     /// The words of [`VcsError`], or the stop.
-    pub async fn with<T: Send + 'static>(
+    pub async fn ask(
         &self,
         place: &Place,
         ctx: &ToolCtx,
-        work: impl FnOnce(&Self, &mut Store) -> Result<T, VcsError> + Send + 'static,
-    ) -> Result<T, ToolError> {
+        question: Question,
+        work: impl FnOnce(&Self, &mut Store) -> Result<ToolOutput, VcsError> + Send + 'static,
+    ) -> Result<ToolOutput, ToolError> {
         let (service, from, cancel) = (self.clone(), place.from.clone(), ctx.cancel.clone());
         let done = tokio::task::spawn_blocking(move || {
             if cancel.is_cancelled() {
@@ -132,13 +152,17 @@ impl GitService {
             service.pool.with(&from, |store| work(&service, store))
         });
         match done.await {
+            Ok(Err(VcsError::Format { .. } | VcsError::Index(_))) if self.program => {
+                answer(self, place, ctx, question).await
+            }
             Ok(result) => result.map_err(reply),
             Err(_) => Err(ToolError::fault()),
         }
     }
 }
 
-fn reply(error: VcsError) -> ToolError {
+/// The words of an error, or the stop.
+pub fn reply(error: VcsError) -> ToolError {
     match error {
         VcsError::Cancelled => ToolError::Cancelled,
         other => ToolError::Reply(other.to_string()),

@@ -17,6 +17,7 @@ use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::shown;
 use crate::tools::git::{GitService, Place, inside, plural};
+use crate::tools::git_answers::Question;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 use crate::vcs::blame::{Blamed, From, blame};
 use crate::vcs::commit::Reader;
@@ -26,11 +27,11 @@ use crate::vcs::store::Store;
 use crate::vcs::{nearby, refs, uncommitted};
 
 /// Digits of a commit.
-const DIGITS: usize = 8;
+pub(super) const DIGITS: usize = 8;
 /// How wide the name of an author is at least.
 const NAME_WIDTH: usize = 20;
 /// The name of who wrote what is not committed.
-const NOBODY: &str = "Not Committed Yet";
+pub(super) const NOBODY: &str = "Not Committed Yet";
 
 /// Blames for the model.
 pub struct GitBlame(GitService);
@@ -98,10 +99,17 @@ impl Tool for GitBlame {
             place.path.clone(),
             shown(&ctx.cwd, &place.path),
         );
-        let made = self.0.with(&place, ctx, move |_, store| {
+        let reference = args.reference.filter(|name| !name.trim().is_empty());
+        if let Some(name) = &reference {
+            refs::range(name).map_err(|error| ToolError::Reply(error.to_string()))?;
+        }
+        let question = Question::Blame {
+            reference: reference.clone(),
+            lines: lines.clone(),
+        };
+        let made = self.0.ask(&place, ctx, question, move |_, store| {
             let path = inside(store, &file)?;
-            let reference = args.reference.as_deref().filter(|name| !name.trim().is_empty());
-            let (from, content) = match reference {
+            let (from, content) = match &reference {
                 Some(name) => at_ref(store, name, &path)?,
                 None => uncommitted::version(store, &path, buffers.get(&file).map(String::as_str), &stop)?,
             };
@@ -111,7 +119,7 @@ impl Tool for GitBlame {
                     "{name} is not text: it has no lines to blame."
                 )));
             }
-            let count = crate::vcs::blame::count_lines(&content);
+            let count = crate::vcs::line_match::count_lines(&content);
             if lines.start >= count.max(1) {
                 return Err(VcsError::Argument(format!(
                     "{name} has {}: range begins after its end.",
@@ -176,18 +184,16 @@ fn text(
 fn head(reader: &Reader<'_>, commit: Option<Oid>, now: i64) -> Result<String, VcsError> {
     let Some(id) = commit else {
         let sha = "0".repeat(DIGITS);
-        return Ok(format!(
-            "{sha}  {NOBODY:<NAME_WIDTH$}  {}",
-            calendar::date(now, 0)
-        ));
+        return Ok(head_of(&sha, NOBODY, &calendar::date(now, 0)));
     };
     let author = reader.read(id)?.author;
     let sha: String = id.to_string().chars().take(DIGITS).collect();
-    Ok(format!(
-        "{sha}  {:<NAME_WIDTH$}  {}",
-        author.name,
-        author.utc_day()
-    ))
+    Ok(head_of(&sha, &author.name, &author.utc_day()))
+}
+
+/// The same of what is known already.
+pub(super) fn head_of(sha: &str, author: &str, day: &str) -> String {
+    format!("{sha}  {author:<NAME_WIDTH$}  {day}")
 }
 
 /// `10,40`, `10,+5`, `10,-5`, `10,`, `,40` or `10-40`, from 0 and without the end.

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
 use crate::tools::git::{GitService, Place, plural};
+use crate::tools::git_answers::Question;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 use crate::vcs::changes::between_trees;
 use crate::vcs::error::{Stop, VcsError};
@@ -135,7 +136,12 @@ impl Tool for GitDiff {
         let range = args.refs().map_err(|error| ToolError::Reply(error.to_string()))?;
         let buffers: HashMap<PathBuf, String> = self.0.unsaved().await.into_iter().collect();
         let (stop, path, named) = (ctx.cancel.clone(), place.path.clone(), place.named);
-        let made = self.0.with(&place, ctx, move |service, store| {
+        let question = Question::Diff {
+            range: range.clone(),
+            staged: args.staged,
+            form: args.form(),
+        };
+        let made = self.0.ask(&place, ctx, question, move |service, store| {
             let path = if named {
                 crate::tools::git::inside(store, &path)?
             } else {
@@ -159,9 +165,9 @@ impl Tool for GitDiff {
             if report.text.is_empty() && named {
                 compare.check_path(range.as_ref())?;
             }
-            Ok(report)
+            Ok(output(report))
         });
-        Ok(output(made.await?))
+        made.await
     }
 }
 

@@ -10,7 +10,8 @@ use serde::Deserialize;
 
 use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
-use crate::tools::git::{GitService, Place, inside, plural};
+use crate::tools::git::{GitService, Place, inside, plural, reply};
+use crate::tools::git_answers::Question;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 use crate::vcs::commit::Reader;
 use crate::vcs::error::{Stop, VcsError};
@@ -90,28 +91,56 @@ impl Tool for GitLog {
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
         let place = Place::new(&ctx.cwd, args.path.as_deref())?;
         let (stop, path, named) = (ctx.cancel.clone(), place.path.clone(), place.named);
-        let listed = self.0.with(&place, ctx, move |_, store| {
+        let asked = Asked::new(&args).map_err(reply)?;
+        let question = Question::Log {
+            range: asked
+                .range
+                .as_deref()
+                .map(refs::range)
+                .transpose()
+                .map_err(reply)?,
+            since: asked.since,
+            follow: asked.follow,
+            limit: asked.limit,
+        };
+        let listed = self.0.ask(&place, ctx, question, move |_, store| {
             let path = if named { inside(store, &path)? } else { Vec::new() };
-            log(store, &args, &path, &stop)
+            log(store, &asked, &path, &stop)
         });
         listed.await
     }
 }
 
-fn log(store: &Store, args: &Args, path: &[u8], stop: &dyn Stop) -> Result<ToolOutput, VcsError> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
-    let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-    let range = given(&args.reference);
-    let since = given(&args.since)
-        .map(|since| since::parse(&since, now))
-        .transpose()?;
+/// The arguments, understood.
+struct Asked {
+    range: Option<String>,
+    since: Option<i64>,
+    follow: bool,
+    limit: usize,
+}
+
+impl Asked {
+    fn new(args: &Args) -> Result<Self, VcsError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let since = given(&args.since).map(|since| since::parse(&since, now));
+        Ok(Self {
+            range: given(&args.reference),
+            since: since.transpose()?,
+            follow: args.follow == Some(true),
+            limit: args.limit(),
+        })
+    }
+}
+
+fn log(store: &Store, asked: &Asked, path: &[u8], stop: &dyn Stop) -> Result<ToolOutput, VcsError> {
     let wanted = Wanted {
-        range: range.as_deref(),
+        range: asked.range.as_deref(),
         path,
-        follow: args.follow == Some(true),
-        since,
-        limit: args.limit(),
+        follow: asked.follow,
+        since: asked.since,
+        limit: asked.limit,
     };
     let listed = list(store, &wanted, stop)?;
     let reader = Reader::new(store);
@@ -131,6 +160,24 @@ fn log(store: &Store, args: &Args, path: &[u8], stop: &dyn Stop) -> Result<ToolO
         summary: plural(listed.commits.len(), "commit"),
         ..ToolOutput::default()
     })
+}
+
+/// The answer of lines that the git program printed.
+pub(super) fn output(lines: &[&str], more: bool) -> ToolOutput {
+    let mut text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    if lines.is_empty() {
+        text.push_str("(no commits)\n");
+    }
+    let listed = Listed {
+        more,
+        ..Listed::default()
+    };
+    notes(&listed, &mut text);
+    ToolOutput {
+        text,
+        summary: plural(lines.len(), "commit"),
+        ..ToolOutput::default()
+    }
 }
 
 /// A path that never was is a mistake, not an empty history.

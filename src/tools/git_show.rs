@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
 use crate::tools::git::{GitService, Place, inside, plural};
+use crate::tools::git_answers::Question;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 use crate::vcs::changes::between_trees;
 use crate::vcs::commit::Reader;
@@ -55,6 +56,26 @@ enum Wanted {
     Commit(String),
     /// A path at a ref; an empty ref is the index.
     Path(String, PathBuf),
+}
+
+impl Wanted {
+    fn question(&self, form: Form) -> Result<Question, VcsError> {
+        match self {
+            Self::Commit(name) => one(name).map(|name| Question::Commit { name, form }),
+            Self::Path(name, _) if name.is_empty() => Ok(Question::Content(String::new())),
+            Self::Path(name, _) => one(name).map(Question::Content),
+        }
+    }
+}
+
+/// One ref, no range.
+fn one(name: &str) -> Result<String, VcsError> {
+    match refs::range(name)? {
+        refs::Range::One(name) => Ok(name),
+        _ => Err(VcsError::Argument(format!(
+            "`{name}` is a range. git_log lists its commits, git_diff compares its ends."
+        ))),
+    }
 }
 
 impl Args {
@@ -136,29 +157,38 @@ impl Tool for GitShow {
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
         let (wanted, place) = args.wanted(&ctx.cwd)?;
         let stop = ctx.cancel.clone();
-        let shown = self.0.with(&place, ctx, move |service, store| {
+        let form = if args.stat == Some(true) {
+            Form::Stat
+        } else {
+            Form::Patch(CONTEXT)
+        };
+        let question = wanted
+            .question(form)
+            .map_err(|error| ToolError::Reply(error.to_string()))?;
+        let shown = self.0.ask(&place, ctx, question, move |service, store| {
             let show = Show {
                 service,
                 store,
                 stop: &stop,
-                form: if args.stat == Some(true) {
-                    Form::Stat
-                } else {
-                    Form::Patch(CONTEXT)
-                },
+                form,
             };
-            match wanted {
-                Wanted::Commit(name) => show.named(&name),
-                Wanted::Path(name, path) => show.path(&name, &inside(store, &path)?),
-            }
+            let (text, summary) = match wanted {
+                Wanted::Commit(name) => show.named(&name)?,
+                Wanted::Path(name, path) => show.path(&name, &inside(store, &path)?)?,
+            };
+            Ok(ToolOutput {
+                text,
+                summary,
+                ..ToolOutput::default()
+            })
         });
-        let (text, summary) = shown.await?;
-        Ok(ToolOutput {
-            text,
-            summary,
-            ..ToolOutput::default()
-        })
+        shown.await
     }
+}
+
+/// What to say of an object without a path.
+pub(super) fn bare_name(name: &str) -> String {
+    format!("`{name}` is the bare name of a file's or a folder's content. Give REF:PATH.")
 }
 
 struct Show<'a> {
@@ -172,19 +202,12 @@ type Shown = Result<(String, String), VcsError>;
 
 impl Show<'_> {
     fn named(&self, name: &str) -> Shown {
-        if let refs::Range::Two(..) | refs::Range::Symmetric(..) = refs::range(name)? {
-            return Err(VcsError::Argument(format!(
-                "`{name}` is a range. git_log lists its commits, git_diff compares its ends."
-            )));
-        }
         let (id, kind) = refs::object(self.store, name)?;
         match kind {
             ObjectType::Commit => self.commit(id),
             ObjectType::Tag => self.tag(id, name),
             // Rules for files go by path, and an object by itself has none.
-            _ => Err(VcsError::Kind(format!(
-                "`{name}` is the bare name of a file's or a folder's content. Give REF:PATH."
-            ))),
+            _ => Err(VcsError::Kind(bare_name(name))),
         }
     }
 

@@ -21,7 +21,7 @@ pub enum VcsError {
     /// A format that libgit2 does not know: SHA-256, reftable, a newer extension.
     #[error(
         "The repository at {path} is in a format that the git tools cannot read ({what}). Use the git program through \
-         bash for it.",
+         bash for it; the person can let the git tools do that themselves, with the option git_program.",
         path = path.display()
     )]
     Format {
@@ -85,7 +85,8 @@ pub enum VcsError {
     /// An index that libgit2 cannot read.
     #[error(
         "The index of this repository cannot be read ({0}). If it is split or sparse, the person can change that: git \
-         update-index --no-split-index, git sparse-checkout reapply --no-sparse-index. A diff between two refs works."
+         update-index --no-split-index, git sparse-checkout reapply --no-sparse-index; or let the git program answer, with \
+         the option git_program. A diff between two refs works."
     )]
     Index(String),
     /// The turn was stopped.

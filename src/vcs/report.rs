@@ -37,6 +37,16 @@ pub enum Form {
     Names,
 }
 
+impl Form {
+    /// Lines of context; none where no lines are shown.
+    pub fn context(self) -> u32 {
+        match self {
+            Self::Patch(context) => context,
+            Self::Stat | Self::Names => 0,
+        }
+    }
+}
+
 /// The text, and its sums.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -81,15 +91,24 @@ pub fn report(
         }
     }
     if form == Form::Stat && report.files > 0 {
-        sums(
-            &mut report,
-            found.changes.len() - named.len() - hidden - left_out.len(),
-        );
+        let counted = found.changes.len() - named.len() - hidden - left_out.len();
+        let counts = report.counts;
+        sums(&mut report.text, counted, counts.added, counts.removed);
     }
     if report.text.len() > MAX_BYTES {
         cut(&mut report.text);
     }
-    notes(&mut report.text, found, &named, hidden, &left_out);
+    let titles = |changes: Vec<&Change>| changes.into_iter().map(title).collect();
+    self::left_out(&mut report.text, titles(left_out));
+    withheld(&mut report.text, titles(named), hidden);
+    if !found.too_large.is_empty() {
+        let large = found.too_large.iter().map(|path| quote::path(path)).collect();
+        let _ = writeln!(
+            report.text,
+            "(changed in the working tree, and too large to be compared: {})",
+            first_of(large)
+        );
+    }
     Ok(report)
 }
 
@@ -141,16 +160,17 @@ fn stat(change: &Change, counts: Counts, out: &mut String) {
     let _ = writeln!(out, "{}{kind} | {what}", title(change));
 }
 
-fn sums(report: &mut Report, counted: usize) {
+/// Adds the last line of counts.
+pub fn sums(text: &mut String, files: usize, added: usize, removed: usize) {
     let plural =
         |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
-    let line = format!(
-        "{} changed, {}, {}\n",
-        plural(counted, "file", "files"),
-        plural(report.counts.added, "insertion(+)", "insertions(+)"),
-        plural(report.counts.removed, "deletion(-)", "deletions(-)")
+    let _ = writeln!(
+        text,
+        "{} changed, {}, {}",
+        plural(files, "file", "files"),
+        plural(added, "insertion(+)", "insertions(+)"),
+        plural(removed, "deletion(-)", "deletions(-)")
     );
-    report.text.push_str(&line);
 }
 
 /// Cuts at the end of a line.
@@ -171,40 +191,38 @@ fn cut(text: &mut String) {
     );
 }
 
-fn notes(text: &mut String, found: &Differences, named: &[&Change], hidden: usize, left_out: &[&Change]) {
-    let list = |names: Vec<String>| {
-        let more = names.len().saturating_sub(NAMED);
-        let mut shown = names.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
-        if more > 0 {
-            let _ = write!(shown, " and {more} more");
-        }
-        shown
-    };
-    let titles = |changes: &[&Change]| list(changes.iter().map(|change| title(change)).collect());
-    if !left_out.is_empty() {
+/// The first few of many names.
+fn first_of(names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    let mut shown = names.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        let _ = write!(shown, " and {more} more");
+    }
+    shown
+}
+
+/// Says which files there was no room for, if any.
+pub fn left_out(text: &mut String, files: Vec<String>) {
+    if !files.is_empty() {
         let _ = writeln!(
             text,
             "({} more files differ and are not shown: {}. Narrow with path, or use stat or name_only)",
-            left_out.len(),
-            titles(left_out)
+            files.len(),
+            first_of(files)
         );
     }
+}
+
+/// Says which files differ of which nothing but the name may be shown, and how many more.
+pub fn withheld(text: &mut String, named: Vec<String>, hidden: usize) {
     if !named.is_empty() {
         let _ = writeln!(
             text,
             "(differs, and its content may not be shown: {})",
-            titles(named)
+            first_of(named)
         );
     }
     if hidden > 0 {
         let _ = writeln!(text, "({hidden} changed files withheld by a rule)");
-    }
-    if !found.too_large.is_empty() {
-        let large = found.too_large.iter().map(|path| quote::path(path)).collect();
-        let _ = writeln!(
-            text,
-            "(changed in the working tree, and too large to be compared: {})",
-            list(large)
-        );
     }
 }

@@ -1,11 +1,9 @@
 //! Commits in git's order: the newest first that were reached, with the side branches that did not touch a path
 //! left out as git does.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use git2::Oid;
 
+use crate::vcs::by_time::ByTime;
 use crate::vcs::error::{Stop, VcsError};
 use crate::vcs::history::Ix;
 use crate::vcs::store::Store;
@@ -40,8 +38,7 @@ pub struct Walk<'a> {
     stop: &'a dyn Stop,
     trails: Option<Trails>,
     since: Option<i64>,
-    queue: BinaryHeap<(i64, Reverse<usize>, Ix)>,
-    pushed: usize,
+    queue: ByTime,
     flags: Vec<u8>,
     /// Queued commits that are not excluded.
     wanted: usize,
@@ -60,8 +57,7 @@ impl<'a> Walk<'a> {
             stop,
             trails: (!query.path.is_empty()).then(|| Trails::new(query.path)),
             since: query.since,
-            queue: BinaryHeap::new(),
-            pushed: 0,
+            queue: ByTime::default(),
             flags: Vec::new(),
             wanted: 0,
             limited: None,
@@ -130,8 +126,7 @@ impl<'a> Walk<'a> {
                 self.wanted += 1;
             }
             let time = self.time(ix)?;
-            self.queue.push((time, Reverse(self.pushed), ix));
-            self.pushed += 1;
+            self.queue.push(time, ix);
         }
         Ok(())
     }
@@ -162,7 +157,7 @@ impl<'a> Walk<'a> {
     }
 
     fn pop(&mut self) -> Option<Ix> {
-        let (_, _, ix) = self.queue.pop()?;
+        let ix = self.queue.pop()?;
         if let Some(flags) = self.flags.get_mut(ix.at()) {
             *flags &= !QUEUED;
         }
@@ -249,10 +244,10 @@ impl<'a> Walk<'a> {
                 found.push(ix);
                 continue;
             }
-            let Some((next, ..)) = self.queue.peek() else {
+            let Some(next) = self.queue.next_time() else {
                 break;
             };
-            slop = if date <= *next || self.wanted > 0 {
+            slop = if date <= next || self.wanted > 0 {
                 SLOP
             } else {
                 slop - 1

@@ -24,6 +24,8 @@ function M.a_run_is_named_once(t)
   }
   local lines, marks = require('dcode.ui.blame').render(runs, false)
   t.eq({ 'aaaaaaaa  Ann             2024-05-31', '│', 'not committed' }, lines)
+  local narrow = require('dcode.ui.blame').render(runs, true, 7)
+  t.eq({ 'aaaaaaaa  Ann      2024-05-31', '|', 'not committed' }, narrow)
   local hl = vim.tbl_map(function(m)
     return m.hl
   end, marks)

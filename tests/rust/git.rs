@@ -8,6 +8,12 @@ mod comparison;
 mod answers;
 // Other formats, worktrees, submodules, clones with holes, conflicts.
 mod hard;
+// Repositories of others, and what is asked before they are read.
+mod owners;
+// Work that is stopped half-way.
+mod stopped;
+// The git program in the place of libgit2, where the person allows it.
+mod program;
 // Refs, paths, ranges and dates that nobody would write.
 mod fuzz;
 // Generated histories and releases of packages, asked both ways.

@@ -183,6 +183,7 @@ impl Session {
             reads: gate.read_filter(),
             offload: Arc::clone(&offload),
             may_delete: true,
+            git_program: false,
         });
         let dirs = SnapshotDirs {
             project: real.join("snapshots"),

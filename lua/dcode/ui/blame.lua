@@ -4,8 +4,10 @@ local M = {}
 local text = require('dcode.ui.text')
 
 local ns = vim.api.nvim_create_namespace('dcode-blame')
---- Cells of the window, at most, and of an author's name.
-local WIDTH, NAME = 38, 14
+--- Cells of the window beside an author's name, and of the name: in a narrow window the code needs them.
+local WIDTH, NAME, SHORT_NAME = 24, 14, 7
+--- With fewer cells a window is narrow.
+local NARROW = 100
 
 ---@class dcode.BlameRun
 ---@field first integer
@@ -17,24 +19,26 @@ local WIDTH, NAME = 38, 14
 
 --- What stands beside a run: commit, author, day; in its other lines a bar.
 ---@param run dcode.BlameRun
+---@param name integer cells of the author's name
 ---@return string
-local function head(run)
+local function head(run, name)
   if not run.sha then
     return 'not committed'
   end
-  local author = text.pad(text.cut(text.line(run.author), NAME), NAME)
+  local author = text.pad(text.cut(text.line(run.author), name), name)
   return ('%s  %s  %s'):format(run.sha:sub(1, 8), author, run.day)
 end
 
 --- The lines of the window and their marks.
 ---@param runs dcode.BlameRun[]
 ---@param ascii boolean
+---@param name? integer cells of an author's name
 ---@return string[] lines, { row: integer, col: integer, end_col: integer, hl: string }[] marks
-function M.render(runs, ascii)
+function M.render(runs, ascii, name)
   local lines, marks = {}, {}
   for _, run in ipairs(runs) do
     for row = run.first, run.last do
-      local line = row == run.first and head(run) or (ascii and '|' or '│')
+      local line = row == run.first and head(run, name or NAME) or (ascii and '|' or '│')
       lines[#lines + 1] = line
       local hl = not run.sha and 'DcodeAsk' or row > run.first and 'DcodeHint'
       if hl then
@@ -102,7 +106,9 @@ end
 ---@param runs dcode.BlameRun[]
 local function show(win, runs)
   local source = vim.api.nvim_win_get_buf(win)
-  local lines, marks = M.render(runs, require('dcode.config').get().ascii == true)
+  local room = vim.api.nvim_win_get_width(win)
+  local cells = room < NARROW and SHORT_NAME or NAME
+  local lines, marks = M.render(runs, require('dcode.config').get().ascii == true, cells)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   for _, m in ipairs(marks) do
@@ -112,7 +118,7 @@ local function show(win, runs)
   vim.bo[buf].filetype = 'dcode-blame'
   local before = { scrollbind = vim.wo[win].scrollbind, cursorbind = vim.wo[win].cursorbind }
   local wrap, folds = vim.wo[win].wrap, vim.wo[win].foldenable
-  local width = math.min(WIDTH, math.max(math.floor(vim.api.nvim_win_get_width(win) / 2) - 1, 8))
+  local width = math.min(WIDTH + cells, math.max(math.floor(room / 2) - 1, 8))
   local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
   local side = vim.api.nvim_open_win(buf, true, { split = 'left', win = win, width = width })
   for name, value in pairs({
@@ -125,6 +131,7 @@ local function show(win, runs)
     signcolumn = 'no',
     foldcolumn = '0',
     statuscolumn = '',
+    statusline = ' blame%=<CR> commit  q close ',
     colorcolumn = '',
     winfixwidth = true,
   }) do

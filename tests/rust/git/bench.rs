@@ -1,7 +1,6 @@
 //! The tools beside the git program, in one run, on 20,000 commits and 5,000 files: `make bench-git`. What is
 //! printed are ratios: below 1 the tool is faster than git with the start of its process, as a person pays it.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -16,6 +15,7 @@ const FILES: usize = 5_000;
 const LINES: usize = 5_000;
 const BIG_COMMITS: usize = 500;
 const LARGE: usize = 1_000;
+/// How often each is asked; `DCODE_BENCH_ROUNDS` says otherwise.
 const ROUNDS: usize = 15;
 
 fn path(file: usize) -> String {
@@ -115,14 +115,17 @@ fn program(root: &Path, args: &[&str]) -> Duration {
     start.elapsed()
 }
 
-async fn measure(root: &Path, title: &str, cases: &[Case], table: &mut String) {
+async fn measure(root: &Path, title: &str, cases: &[Case]) {
     for case in cases {
         let tools = Tools::default();
         let start = Instant::now();
         let text = tools.call(case.tool, case.args.clone(), root).await.unwrap().text;
         let first = start.elapsed();
         let (mut ours, mut theirs, mut starts) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
+        let rounds = std::env::var("DCODE_BENCH_ROUNDS")
+            .ok()
+            .and_then(|rounds| rounds.parse().ok());
+        for _ in 0..rounds.unwrap_or(ROUNDS) {
             let start = Instant::now();
             tools.call(case.tool, case.args.clone(), root).await.unwrap();
             ours.push(start.elapsed());
@@ -131,8 +134,7 @@ async fn measure(root: &Path, title: &str, cases: &[Case], table: &mut String) {
         }
         let (ours, theirs, start) = (median(&mut ours), median(&mut theirs), median(&mut starts));
         let ratio = |one: Duration, other: Duration| one.as_secs_f64() / other.as_secs_f64();
-        let _ = writeln!(
-            table,
+        println!(
             "{:<34} {:>8.2} {:>8.2} {:>8.2}   {:>7.1} ms {:>7.1} ms  {} bytes",
             format!("{}{title}", case.name),
             ratio(ours, theirs),
@@ -183,8 +185,8 @@ async fn beside_the_git_program() {
     let _ = std::fs::remove_file(info.join("commit-graph"));
     let _ = std::fs::remove_dir_all(info.join("commit-graphs"));
     git(&root, &["reset", "-q", "--hard"]);
-    let mut table = format!(
-        "{:<34} {:>8} {:>8} {:>8}   {:>10} {:>10}\n",
+    println!(
+        "{:<34} {:>8} {:>8} {:>8}   {:>10} {:>10}",
         "ours / git's", "warm", "no start", "first", "ours", "git's"
     );
     let mut cases = log_cases();
@@ -195,7 +197,7 @@ async fn beside_the_git_program() {
         args: json!({"ref": large}),
         git: vec!["show", large],
     });
-    measure(&root, "", &cases, &mut table).await;
+    measure(&root, "", &cases).await;
     for file in (0..FILES).step_by(250) {
         let path = root.join(path(file));
         let text = std::fs::read_to_string(&path).unwrap();
@@ -207,11 +209,10 @@ async fn beside_the_git_program() {
         args: json!({}),
         git: vec!["diff", "HEAD"],
     };
-    measure(&root, "", &[diff], &mut table).await;
+    measure(&root, "", &[diff]).await;
     git(
         &root,
         &["commit-graph", "write", "--reachable", "--changed-paths"],
     );
-    measure(&root, " (filters)", &log_cases(), &mut table).await;
-    println!("{table}");
+    measure(&root, " (filters)", &log_cases()).await;
 }

@@ -341,6 +341,23 @@ async fn in_a_foreign_environment() {
 }
 
 #[tokio::test]
+async fn files_outside_of_a_sparse_checkout_are_not_deleted() {
+    let repo = Repository::new();
+    repo.write("d1/x", "1\n");
+    repo.write("d2/y", "2\n");
+    repo.commit("a");
+    repo.git(&["sparse-checkout", "set", "--cone", "--no-sparse-index", "d1"]);
+    assert!(!repo.root.join("d2").exists());
+    assert_eq!(repo.text("git_diff", json!({})).await, "(no diff)\n");
+    repo.write("d1/x", "one\n");
+    assert_eq!(
+        repo.text("git_diff", json!({})).await,
+        repo.git(&["diff", "HEAD"])
+    );
+    assert_eq!(repo.text("git_show", json!({"ref": "HEAD:d2/y"})).await, "2\n");
+}
+
+#[tokio::test]
 async fn indexes_that_libgit2_cannot_read_are_explained() {
     let repo = Repository::new();
     repo.write("d1/x", "1\n");

@@ -30,6 +30,13 @@ pub struct Tools {
 
 impl Default for Tools {
     fn default() -> Self {
+        Self::new(false)
+    }
+}
+
+impl Tools {
+    /// `program`: the git program may answer where libgit2 cannot.
+    pub fn new(program: bool) -> Self {
         let buffers: Arc<Mutex<Vec<(PathBuf, String)>>> = Arc::default();
         let seen = Arc::clone(&buffers);
         let service = GitService::new(
@@ -45,21 +52,30 @@ impl Default for Tools {
                 },
             ),
         );
+        let service = service.with_program(program);
         Self { service, buffers }
     }
-}
 
-impl Tools {
     /// What is typed and not saved.
     pub fn type_into(&self, path: PathBuf, text: &str) {
         self.buffers.lock().unwrap().push((path, text.to_owned()));
     }
 
     pub async fn call(&self, name: &str, args: Value, cwd: &Path) -> Result<ToolOutput, ToolError> {
+        self.call_until(name, args, cwd, CancellationToken::new()).await
+    }
+
+    pub async fn call_until(
+        &self,
+        name: &str,
+        args: Value,
+        cwd: &Path,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
         let ctx = ToolCtx {
             call: CallId("c".into()),
             cwd: cwd.to_owned(),
-            cancel: CancellationToken::new(),
+            cancel,
             progress: Arc::new(|_| {}),
         };
         let service = self.service.clone();

@@ -256,29 +256,6 @@ async fn every_case_holds() {
     assert!(count > 40, "only {count} cases found");
 }
 
-/// The block of tools goes with every request; other agents spend 12,000 tokens on it. A tokenizer of today
-/// makes a token of about four bytes of such text; what this says was compared with one.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_block_of_the_file_tools_stays_small() {
-    let specs = Session::new(&json!({})).registry.specs();
-    let files = [
-        "read_file",
-        "write_file",
-        "edit_file",
-        "apply_patch",
-        "delete",
-        "ls",
-        "glob",
-        "grep",
-    ];
-    let bytes: usize = specs
-        .iter()
-        .filter(|spec| files.contains(&spec.name.as_str()))
-        .map(|spec| spec.name.len() + spec.description.len() + spec.schema.to_string().len())
-        .sum();
-    assert!(bytes / 4 < 2_400, "about {} tokens", bytes / 4);
-}
-
 /// What is wrong, one sentence each.
 async fn run(case: &Case) -> Vec<String> {
     let session = Session::new(case.config.as_ref().unwrap_or(&json!({})));

@@ -114,6 +114,29 @@ async fn a_spec_is_the_same_each_time() {
     assert_eq!(core(&backdrop).registry.specs(), core(&backdrop).registry.specs());
 }
 
+/// The block of tools goes with every request, so each sentence in it is paid for again and again.
+#[tokio::test]
+async fn the_block_of_tools_stays_small() {
+    let backdrop = Backdrop::new();
+    let core = core(&backdrop);
+    for name in ["bash", "git_log", "question"] {
+        assert!(core.registry.find(name).is_ok(), "the block is whole: {name}");
+    }
+    let block: Vec<Value> = core
+        .registry
+        .specs()
+        .iter()
+        .map(|spec| {
+            let function =
+                json!({"name": spec.name, "description": spec.description, "parameters": spec.schema});
+            json!({"type": "function", "function": function})
+        })
+        .collect();
+    let block = Value::from(block).to_string();
+    // An encoder of today makes one token of 4.2 bytes of it: less than 3,000.
+    assert!(block.len() < 12_600, "{} bytes", block.len());
+}
+
 #[tokio::test]
 async fn aliases_are_names_too() {
     let core = core(&Backdrop::new());

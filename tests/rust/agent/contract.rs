@@ -108,6 +108,44 @@ async fn every_tool_is_described_and_takes_what_its_schema_says() {
     }
 }
 
+/// A model that is told when to use which does not write a whole file for a word.
+#[tokio::test]
+async fn the_tools_that_change_files_name_each_other() {
+    let core = core(&Backdrop::new());
+    let specs = core.registry.specs();
+    let text = |name: &str| &specs.iter().find(|spec| spec.name == name).unwrap().description;
+    for (tool, other) in [
+        ("edit_file", "apply_patch"),
+        ("edit_file", "write_file"),
+        ("write_file", "edit_file"),
+        ("write_file", "apply_patch"),
+        ("apply_patch", "edit_file"),
+    ] {
+        assert!(text(tool).contains(other), "{tool} says when to use {other}");
+    }
+}
+
+#[tokio::test]
+async fn a_choice_between_words_is_a_list_of_them() {
+    let specs = core(&Backdrop::new()).registry.specs();
+    let property = |tool: &str, at: &str| {
+        let spec = specs.iter().find(|spec| spec.name == tool).unwrap();
+        spec.schema.pointer(at).unwrap().clone()
+    };
+    assert_eq!(
+        property("grep", "/properties/output_mode"),
+        json!({"description": "Default: content.", "type": "string", "enum": ["content", "files_with_matches", "count"]})
+    );
+    assert_eq!(
+        property("todo_write", "/properties/todos/items/properties/status/enum"),
+        json!(["pending", "in_progress", "completed"])
+    );
+    assert_eq!(
+        property("bash", "/properties/action/enum"),
+        json!(["poll", "stop"])
+    );
+}
+
 #[tokio::test]
 async fn a_spec_is_the_same_each_time() {
     let backdrop = Backdrop::new();

@@ -168,7 +168,7 @@ impl Session {
         });
         let human = Arc::new(Refuser::default());
         let watchdog = Arc::new(Watchdog::new());
-        let registry = builtin::registry(Services {
+        let mut registry = builtin::registry(Services {
             seen: Arc::default(),
             backend: Arc::new(project.backend.clone().with_offload(Arc::clone(&offload))),
             editor: project.editor.clone(),
@@ -182,8 +182,9 @@ impl Session {
             plan: Arc::new(|_| {}),
             reads: gate.read_filter(),
             offload: Arc::clone(&offload),
-            may_delete: true,
+            may_delete: loaded.config.allow_fs_tools.offers("delete"),
         });
+        registry.retain(|name| loaded.config.allow_fs_tools.offers(name));
         let dirs = SnapshotDirs {
             project: real.join("snapshots"),
             state: real.clone(),

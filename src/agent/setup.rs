@@ -30,7 +30,6 @@ use crate::fs::safe_path;
 use crate::host::{Editor, Human};
 use crate::judges::bench::Main;
 use crate::judges::panel::Panel;
-use crate::protocol::change::SavePolicy;
 use crate::protocol::event::{Event, Level, Notice, Usage};
 use crate::provider::{self, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
@@ -211,7 +210,7 @@ impl Blueprint {
         let offload = Arc::new(self.offload(&session));
         let (gate, enclosure) = self.gate(&config, offload.path());
         let snapshots = Arc::new(snapshots);
-        let backend = LocalBackend::new(Arc::clone(&editor), save_policy(config.save), self.disk_hook());
+        let backend = LocalBackend::new(Arc::clone(&editor), config.save, self.disk_hook());
         let backend = backend
             .with_offload(Arc::clone(&offload))
             .with_intents(&self.intents());
@@ -340,12 +339,4 @@ fn read_config(start: &Start, project: Option<&Path>) -> Loaded {
         flags: start.flags.clone(),
         builtin_providers: provider::provider_names(&ProviderSettings::default()),
     })
-}
-
-fn save_policy(save: crate::config::model::Save) -> SavePolicy {
-    match save {
-        crate::config::model::Save::OnEdit => SavePolicy::OnEdit,
-        crate::config::model::Save::OnAccept => SavePolicy::OnAccept,
-        crate::config::model::Save::Never => SavePolicy::Never,
-    }
 }

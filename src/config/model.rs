@@ -12,6 +12,7 @@ use crate::config::provider_rows::{self, ProviderRow};
 use crate::config::rules::{self, FsRule};
 use crate::config::shell_list::{self, ShellAllowList};
 use crate::config::values::Values;
+use crate::protocol::change::SavePolicy;
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,7 +32,7 @@ pub struct Config {
     /// The mode that a session starts in.
     pub mode: Mode,
     /// When an edited buffer that was unmodified is written.
-    pub save: Save,
+    pub save: SavePolicy,
     /// What the gate reads.
     pub permissions: Permissions,
     /// Which file tools exist.
@@ -60,18 +61,6 @@ pub struct Config {
     pub bash: Bash,
     /// Whether the git program may answer for repositories that libgit2 cannot read.
     pub git_program: bool,
-}
-
-/// When an edited buffer is written. A buffer that held unsaved changes never is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Save {
-    /// At once.
-    #[default]
-    OnEdit,
-    /// When its hunks are accepted.
-    OnAccept,
-    /// The person writes.
-    Never,
 }
 
 /// Whether bash runs in a sandbox.
@@ -202,9 +191,9 @@ impl Config {
                 .and_then(|name| name.parse().ok())
                 .unwrap_or_default(),
             save: match values.text("save").as_deref() {
-                Some("on_accept") => Save::OnAccept,
-                Some("never") => Save::Never,
-                _ => Save::OnEdit,
+                Some("on_accept") => SavePolicy::OnAccept,
+                Some("never") => SavePolicy::Never,
+                _ => SavePolicy::OnEdit,
             },
             permissions: permissions(values),
             allow_fs_tools: allow_fs_tools(values, &mut trouble),

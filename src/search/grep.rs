@@ -191,17 +191,16 @@ fn files(place: &Place<'_>, cancel: &CancellationToken) -> Result<(Vec<PathBuf>,
     if !kind.is_dir() {
         return Err(GrepError::NotAFile(root.clone()));
     }
-    let listing = walk::list(&place.walk, cancel).ok_or(GrepError::Cancelled)?;
+    let only = place.glob.as_ref();
+    let listing = walk::list(&place.walk, only, cancel).ok_or(GrepError::Cancelled)?;
     let mut files = listing.files;
     // New files that so far only a buffer has.
-    let new = |path: &&PathBuf| path.starts_with(root) && !path.exists();
+    let picked = |below: &Path| only.is_none_or(|glob| glob.picks(below));
+    let new = |path: &&PathBuf| path.strip_prefix(root).is_ok_and(picked) && !path.exists();
     let listed = files.len();
     files.extend(place.buffers.keys().filter(new).cloned());
     if files.len() > listed {
         walk::sort(&mut files);
-    }
-    if let Some(glob) = &place.glob {
-        files.retain(|file| file.strip_prefix(root).is_ok_and(|relative| glob.picks(relative)));
     }
     Ok((files, listing.left_out))
 }

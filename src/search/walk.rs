@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use tokio_util::sync::CancellationToken;
 
+use crate::search::glob::Glob;
+
 /// The most files that are listed; what comes after is not seen at all.
 const MAX_FILES: u64 = 1_000_000;
 
@@ -57,8 +59,8 @@ pub struct LeftOut {
     pub too_many: bool,
 }
 
-/// Lists the files. `None` when cancelled.
-pub fn list(walk: &Walk, cancel: &CancellationToken) -> Option<Listing> {
+/// Lists the files, with `only` those that it picks. `None` when cancelled.
+pub fn list(walk: &Walk, only: Option<&Glob>, cancel: &CancellationToken) -> Option<Listing> {
     let no_ignore = walk.no_ignore || is_ignored(&walk.root);
     let tally = Tally::default();
     let found = Mutex::new(Vec::new());
@@ -77,6 +79,8 @@ pub fn list(walk: &Walk, cancel: &CancellationToken) -> Option<Listing> {
     let hidden = walk.hidden;
     builder.filter_entry(move |entry| seen.keeps(entry, hidden, no_ignore));
     let mut visitors = Visitors {
+        root: &walk.root,
+        only,
         cancel,
         tally: &tally,
         found: &found,
@@ -185,7 +189,10 @@ impl Tally {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Visitors<'a> {
+    root: &'a Path,
+    only: Option<&'a Glob>,
     cancel: &'a CancellationToken,
     tally: &'a Tally,
     found: &'a Mutex<Vec<PathBuf>>,
@@ -195,30 +202,32 @@ struct Visitors<'a> {
 impl<'a> ParallelVisitorBuilder<'a> for Visitors<'a> {
     fn build(&mut self) -> Box<dyn ParallelVisitor + 'a> {
         Box::new(Visitor {
-            cancel: self.cancel,
-            tally: self.tally,
-            found: self.found,
-            count_ignored: self.count_ignored,
+            shared: *self,
             files: Vec::new(),
         })
     }
 }
 
+impl Visitors<'_> {
+    fn picks(&self, file: &Path) -> bool {
+        self.only
+            .is_none_or(|glob| file.strip_prefix(self.root).is_ok_and(|below| glob.picks(below)))
+    }
+}
+
 /// One thread of a walk. Gives its files over when it ends.
 struct Visitor<'a> {
-    cancel: &'a CancellationToken,
-    tally: &'a Tally,
-    found: &'a Mutex<Vec<PathBuf>>,
-    count_ignored: bool,
+    shared: Visitors<'a>,
     files: Vec<PathBuf>,
 }
 
 impl ParallelVisitor for Visitor<'_> {
     fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        if self.cancel.is_cancelled() {
+        let shared = &self.shared;
+        if shared.cancel.is_cancelled() {
             return WalkState::Quit;
         }
-        let counts = &self.tally.0;
+        let counts = &shared.tally.0;
         let Ok(entry) = entry else {
             counts.unreadable.fetch_add(1, Ordering::Relaxed);
             return WalkState::Continue;
@@ -226,7 +235,7 @@ impl ParallelVisitor for Visitor<'_> {
         let Some(kind) = entry.file_type() else {
             return WalkState::Continue;
         };
-        if kind.is_dir() && self.count_ignored {
+        if kind.is_dir() && shared.count_ignored {
             // A second reading of the folder, from the cache: the walker does not tell what it left out.
             let entries = std::fs::read_dir(entry.path()).map_or(0, Iterator::count);
             counts.entries.fetch_add(entries as u64, Ordering::Relaxed);
@@ -235,7 +244,9 @@ impl ParallelVisitor for Visitor<'_> {
                 counts.too_many.store(1, Ordering::Relaxed);
                 return WalkState::Quit;
             }
-            self.files.push(entry.into_path());
+            if shared.picks(entry.path()) {
+                self.files.push(entry.into_path());
+            }
         }
         WalkState::Continue
     }
@@ -243,7 +254,7 @@ impl ParallelVisitor for Visitor<'_> {
 
 impl Drop for Visitor<'_> {
     fn drop(&mut self) {
-        if let Ok(mut found) = self.found.lock() {
+        if let Ok(mut found) = self.shared.found.lock() {
             found.append(&mut self.files);
         }
     }

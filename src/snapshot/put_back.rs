@@ -173,7 +173,7 @@ fn place(want: &Want) -> Result<(), SnapshotError> {
     };
     match &want.disk {
         DiskContent::File { bytes, mode } => {
-            atomic::write(want.path, bytes, Some(*mode)).map_err(|error| SnapshotError::Io {
+            atomic::write_exact(want.path, bytes, Some(*mode)).map_err(|error| SnapshotError::Io {
                 path: error.path,
                 reason: error.reason,
             })?;

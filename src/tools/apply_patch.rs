@@ -65,7 +65,7 @@ impl ApplyPatch {
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// The patch, from `*** Begin Patch` to `*** End Patch`.
+    /// From `*** Begin Patch` to `*** End Patch`.
     #[serde(rename = "patchText", alias = "patch", alias = "input", alias = "patch_text")]
     pub patch_text: String,
 }

@@ -78,27 +78,26 @@ pub enum Action {
 /// The arguments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Args {
-    /// The shell line. It may have several lines. Not with `handle`.
+    /// The shell line. Not with `handle`.
     #[serde(default)]
     pub command: String,
-    /// After how many milliseconds the command is ended. Default: 120000.
+    /// Default: 120000, at most 3600000.
     #[serde(default)]
     pub timeout_ms: Option<i64>,
     /// The same in seconds, for who calls it so.
     #[serde(default)]
     #[schemars(skip)]
     pub timeout: Option<f64>,
-    /// Start it and return at once with a handle: for servers and watchers.
+    /// Return at once with a handle.
     #[serde(default)]
     pub background: bool,
-    /// The handle of a command in the background, for `action`.
+    /// Of a command in the background.
     #[serde(default)]
     pub handle: Option<String>,
-    /// With `handle`: `poll` (default) gives its new output, `stop` ends it. With timeout_ms, `poll` first waits so
-    /// long for its end.
+    /// With `handle`: `poll` (default) gives new output, with timeout_ms after waiting for the end; `stop` ends it.
     #[serde(default)]
     pub action: Option<Action>,
-    /// Run it outside of the sandbox. The person is asked. Only when it failed inside and the result said so.
+    /// Run it outside of the sandbox, where a result said so.
     #[serde(default)]
     pub unsandboxed: bool,
 }

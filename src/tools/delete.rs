@@ -56,7 +56,7 @@ impl Delete {
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// The file or directory: relative to the working directory, or absolute.
+    /// The file or directory.
     #[serde(alias = "file_path")]
     pub path: String,
 }

@@ -62,17 +62,17 @@ impl EditFile {
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// The file: relative to the working directory, or absolute.
+    /// The file.
     #[serde(alias = "file_path")]
     pub path: String,
-    /// The exact text to replace, with its indentation and line breaks.
+    /// The text to replace.
     pub old_string: Option<String>,
-    /// The text to put in its place; empty to delete it.
+    /// Its replacement.
     pub new_string: Option<String>,
-    /// Replace every occurrence instead of the only one.
+    /// Every occurrence, not the only one.
     #[serde(default)]
     pub replace_all: bool,
-    /// Instead of the three above: several replacements in this file, one after the other, all or none.
+    /// Instead: several replacements, one after the other, all or none.
     #[serde(default)]
     pub edits: Vec<Edit>,
 }

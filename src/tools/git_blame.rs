@@ -49,9 +49,9 @@ pub struct Args {
     /// The file.
     #[serde(alias = "file_path")]
     pub path: String,
-    /// Only these lines: `10,40` or `10,+5`.
+    /// `10,40` or `10,+5`.
     pub range: Option<String>,
-    /// As of this ref. Default: the working tree.
+    /// Default: the working tree.
     #[serde(rename = "ref")]
     pub reference: Option<String>,
 }

@@ -38,7 +38,7 @@ impl GitDiff {
 /// The arguments.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// Compare from this ref (or a range `a..b`, `a...b`). Default: HEAD.
+    /// From this ref, or a range `a..b`, `a...b`. Default: HEAD.
     pub ref_a: Option<String>,
     /// To this ref. Default: the working tree.
     pub ref_b: Option<String>,
@@ -47,11 +47,11 @@ pub struct Args {
     pub path: Option<String>,
     /// true: only what is staged; false: only what is not.
     pub staged: Option<bool>,
-    /// Counts of lines in place of the lines.
+    /// Counts of lines only.
     pub stat: Option<bool>,
-    /// A status letter and the path in place of the lines.
+    /// Status letters and paths only.
     pub name_only: Option<bool>,
-    /// Lines of context. Default: 3.
+    /// Default: 3.
     pub context: Option<u32>,
 }
 

@@ -36,18 +36,18 @@ impl GitLog {
 /// The arguments.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// Only commits that change this file or folder.
+    /// Only what changes this file or folder.
     #[serde(alias = "file_path")]
     pub path: Option<String>,
-    /// Only commits since then: `2024-05-31`, `2 weeks ago`.
+    /// `2024-05-31`, `2 weeks ago`.
     pub since: Option<String>,
-    /// How many, at most 200. Default: 20.
+    /// At most 200. Default: 20.
     #[serde(alias = "limit")]
     pub n: Option<i64>,
     /// A ref, or a range `a..b`. Default: HEAD.
     #[serde(rename = "ref")]
     pub reference: Option<String>,
-    /// Go on under its old name where the file was renamed.
+    /// Follow `path` through renames.
     pub follow: Option<bool>,
 }
 

@@ -41,13 +41,13 @@ impl GitShow {
 /// The arguments.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// A commit, branch or tag; or `REF:PATH`, a path from the root of the repository.
+    /// A commit, branch or tag; or `REF:PATH` from the root of the repository.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// The file or folder to show as it was at `ref`.
+    /// A file or folder as it was at `ref`.
     #[serde(alias = "file_path")]
     pub path: Option<String>,
-    /// Counts of lines in place of the diff.
+    /// Counts of lines only.
     pub stat: Option<bool>,
 }
 

@@ -34,15 +34,15 @@ impl Glob {
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// The pattern, for example `*.rs` or `src/**/*.ts`.
+    /// For example `src/**/*.ts`.
     pub pattern: String,
-    /// The directory to look in: relative to the working directory, or absolute. Default: the working directory.
+    /// The directory to look in. Default: the working directory.
     #[serde(default, alias = "cwd", alias = "file_path")]
     pub path: Option<String>,
-    /// List hidden files too. Default: false.
+    /// Hidden files too.
     #[serde(default)]
     pub hidden: Option<bool>,
-    /// List what ignore files leave out, too. Default: false.
+    /// Ignored files too.
     #[serde(default)]
     pub no_ignore: Option<bool>,
 }
@@ -134,7 +134,7 @@ impl Tool for Glob {
         let (visible, cancel) = (self.visible.clone(), ctx.cancel.clone());
         let pattern = place.pattern.clone();
         let search = move || {
-            let listing = list(&walk, &cancel)?;
+            let listing = list(&walk, Some(&pattern), &cancel)?;
             let mut found = Found {
                 left_out: listing.left_out,
                 ..Found::default()
@@ -143,9 +143,6 @@ impl Tool for Glob {
                 let Ok(relative) = path.strip_prefix(&walk.root) else {
                     continue;
                 };
-                if !pattern.picks(relative) {
-                    continue;
-                }
                 if visible(&path) {
                     found.files.push(relative.to_owned());
                 } else {

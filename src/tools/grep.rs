@@ -51,33 +51,33 @@ impl Grep {
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// The regular expression, or with `literal` the text.
+    /// The expression, or with `literal` the text.
     pub pattern: String,
-    /// A file or folder: relative to the working directory, or absolute. Default: the working directory.
+    /// A file or directory. Default: the working directory.
     #[serde(default, alias = "file_path")]
     pub path: Option<String>,
-    /// Only files whose name or path matches this glob.
+    /// Only these files: `*.rs`, `src/**/*.ts`, `!*.min.js`.
     #[serde(default, alias = "glob", alias = "include")]
     pub glob_filter: Option<String>,
-    /// What is shown. Default: `content`.
+    /// Default: content.
     #[serde(default)]
     pub output_mode: Option<OutputMode>,
-    /// Take the pattern as plain text. Default: false.
+    /// The pattern is plain text.
     #[serde(default)]
     pub literal: Option<bool>,
-    /// Upper and lower case are one. Default: false.
+    /// Upper and lower case are one.
     #[serde(default, alias = "ignore_case")]
     pub case_insensitive: Option<bool>,
-    /// Lines shown before and after each match, at most 50. Default: 0.
+    /// Lines around each match, at most 50.
     #[serde(default, alias = "context")]
     pub context_lines: Option<usize>,
-    /// How many lines (or files, when the mode lists files) are shown, at most 2000. Default: 200.
+    /// Lines or files shown, at most 2000. Default: 200.
     #[serde(default, alias = "head_limit", alias = "limit")]
     pub max_count: Option<usize>,
-    /// Search hidden files too. Default: false.
+    /// Hidden files too.
     #[serde(default)]
     pub hidden: Option<bool>,
-    /// Search what ignore files leave out, too. Default: false.
+    /// Ignored files too.
     #[serde(default)]
     pub no_ignore: Option<bool>,
 }

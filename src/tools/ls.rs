@@ -37,7 +37,7 @@ impl Ls {
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// The directory: relative to the working directory, or absolute. Default: the working directory.
+    /// Default: the working directory.
     #[serde(alias = "file_path")]
     pub path: Option<String>,
 }

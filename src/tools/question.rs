@@ -31,21 +31,21 @@ impl Question {
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// The questions, asked one after the other.
+    /// Asked one after the other.
     pub questions: Vec<QuestionArgs>,
 }
 
 /// One question.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct QuestionArgs {
-    /// The question, as a full sentence.
+    /// A full sentence.
     pub question: String,
-    /// A label of at most 30 characters; more is cut where it is shown.
+    /// A label of at most 30 characters.
     #[serde(default)]
     pub header: Option<String>,
-    /// What may be chosen. Empty: the question can only be read and skipped.
+    /// Empty: it can only be read and skipped.
     pub options: Vec<OptionArgs>,
-    /// Whether several options may be chosen. Default: false.
+    /// Several may be chosen.
     #[serde(default, alias = "multiSelect", alias = "multi_select")]
     pub multiple: Option<bool>,
 }
@@ -53,9 +53,9 @@ pub struct QuestionArgs {
 /// One option.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct OptionArgs {
-    /// What is chosen, in a few words.
+    /// A few words.
     pub label: String,
-    /// What it means, in a sentence.
+    /// What it means.
     #[serde(default)]
     pub description: Option<String>,
 }

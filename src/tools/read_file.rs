@@ -42,11 +42,11 @@ pub struct Args {
     /// The file: relative to the working directory, or absolute.
     #[serde(alias = "file_path")]
     pub path: String,
-    /// First line to read, from 1. Default: 1.
+    /// From 1. Default: 1.
     pub start_line: Option<i64>,
-    /// Last line to read, inclusive. Default: the last line of the file.
+    /// Inclusive. Default: the last line.
     pub end_line: Option<i64>,
-    /// First character of the first line, from 1. Only needed to go on inside a very long line.
+    /// First character of the first line, from 1: to go on inside a very long line.
     pub start_column: Option<i64>,
     /// Other spelling: lines to skip, from 0.
     #[schemars(skip)]

@@ -111,6 +111,7 @@ impl<T: Tool> DynTool for Erased<T> {
         let mut schema = Value::from(schema);
         if let Some(object) = schema.as_object_mut() {
             object.shift_remove("title");
+            object.shift_remove("description");
             object
                 .entry("properties")
                 .or_insert_with(|| Value::Object(serde_json::Map::new()));
@@ -159,10 +160,11 @@ impl<T: Tool> DynTool for Erased<T> {
 }
 
 /// Takes out what costs tokens and tells a model nothing: that an argument that need not be given may also be
-/// null (it is accepted all the same), and the width of integers.
+/// null (it is accepted all the same), the width of integers, what is taken where nothing is given.
 fn plain(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
+            flatten_choice(object);
             if let Some(Value::Array(types)) = object.get_mut("type") {
                 types.retain(|kind| kind != "null");
                 if let [only] = types.as_slice() {
@@ -173,13 +175,50 @@ fn plain(schema: &mut Value) {
             if object.get("type").is_some_and(|kind| kind == "integer") {
                 object.shift_remove("format");
             }
-            if object.get("default").is_some_and(Value::is_null) {
+            // What a call that leaves it out gets anyway.
+            if object.get("default").is_some_and(is_nothing) {
                 object.shift_remove("default");
+            }
+            if object.get("minimum").is_some_and(|least| *least == 0) {
+                object.shift_remove("minimum");
+            }
+            // That of the list says it.
+            if let Some(Value::Object(items)) = object.get_mut("items") {
+                items.shift_remove("description");
             }
             object.values_mut().for_each(plain);
         }
         Value::Array(items) => items.iter_mut().for_each(plain),
         _ => {}
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    value.is_null() || *value == false || *value == ""
+}
+
+/// A choice between words, or none of them, as one list of words: what each means stands in the tool's text.
+fn flatten_choice(object: &mut serde_json::Map<String, Value>) {
+    if let Some(Value::Array(kinds)) = object.get_mut("anyOf") {
+        kinds.retain(|kind| kind["type"] != "null");
+        if let [Value::Object(only)] = kinds.as_mut_slice() {
+            let only = std::mem::take(only);
+            object.shift_remove("anyOf");
+            for (key, value) in only {
+                object.entry(key).or_insert(value);
+            }
+        }
+    }
+    let words = object.get("oneOf").and_then(Value::as_array).and_then(|kinds| {
+        let words = kinds
+            .iter()
+            .map(|kind| kind.get("const").filter(|word| word.is_string()).cloned());
+        words.collect::<Option<Vec<Value>>>()
+    });
+    if let Some(words) = words {
+        object.shift_remove("oneOf");
+        object.insert("type".to_owned(), "string".into());
+        object.insert("enum".to_owned(), words.into());
     }
 }
 

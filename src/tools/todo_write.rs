@@ -29,7 +29,7 @@ impl TodoWrite {
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// The whole plan, in order. It replaces the one before.
+    /// All steps, in order.
     pub todos: Vec<TodoItem>,
 }
 
@@ -41,7 +41,7 @@ pub struct TodoItem {
     pub subject: String,
     /// How far it is.
     pub status: TodoStatus,
-    /// The same while it is being done, for example "Running the tests".
+    /// As it is being done: "Running the tests".
     #[serde(default, alias = "activeForm", skip_serializing_if = "Option::is_none")]
     pub active_form: Option<String>,
 }

@@ -78,10 +78,10 @@ enum Old {
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Args {
-    /// The file: relative to the working directory, or absolute.
+    /// The file.
     #[serde(alias = "file_path")]
     pub path: String,
-    /// The whole content that the file shall have.
+    /// The whole content.
     pub content: String,
 }
 

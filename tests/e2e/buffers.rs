@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::driver::Nvim;
-use crate::model_server::{ModelServer, Reply};
+use crate::model_server::ModelServer;
 use crate::neovims::{Neovim, on_each_neovim};
 use crate::setup::Setup;
 
@@ -127,43 +127,6 @@ async fn a_small_edit_moves_nothing_else() {
         assert_eq!(after[2][0], json!(898));
         assert_eq!(after[3], json!(799), "the fold stays closed");
         assert_eq!(nvim.lua::<String>("return vim.fn.getline(\"'a\")").await, "line 900 here");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn while_a_macro_is_played_an_edit_waits_and_is_a_block_of_its_own() {
-    on_each_neovim(async |neovim| {
-        let model = ModelServer::start();
-        let (reply, release) = Reply::new().text("Now.").pause();
-        let arguments = json!({ "path": "a.txt", "old_string": "two", "new_string": "TWO" });
-        model
-            .push(reply.tool_call("c1", "edit_file", &arguments).done())
-            .push(Reply::say("Done."));
-        let setup = Setup::new()
-            .model(&model, "")
-            .file("a.txt", "one\ntwo\nthree\n")
-            .open("a.txt");
-        let nvim = setup.start(neovim).await;
-        nvim.prompt("go").await;
-        model.request(0).await;
-        // The macro types, waits until the edit has come, and types on.
-        nvim.lua::<()>(
-            "waited = function() return require('dcode.review.queue').count() > 0 end
-             vim.fn.setreg('q', 'Goa\\27:lua saw = vim.wait(8000, waited, 5)\\rob\\27')",
-        )
-        .await;
-        nvim.input("@q").await;
-        release.go();
-        assert_eq!(nvim.turn_ended().await, "done");
-        assert!(
-            nvim.lua::<bool>("return saw").await,
-            "the edit came while the macro was played"
-        );
-        assert_eq!(nvim.lines().await, ["one", "TWO", "three", "a", "b"]);
-        nvim.input("u").await;
-        nvim.wait_for_lua("vim.fn.getline(2) == 'two'").await;
-        assert_eq!(nvim.lines().await, ["one", "two", "three", "a", "b"]);
     })
     .await;
 }

@@ -76,6 +76,31 @@ async fn while_a_macro_is_recorded_an_edit_waits() {
 }
 
 #[tokio::test]
+async fn while_a_macro_is_played_an_edit_waits_and_is_a_block_of_its_own() {
+    on_each_neovim(async |neovim| {
+        let (nvim, model, release) = about_to_edit(neovim).await;
+        // The macro types, waits until the edit has come, and types on.
+        nvim.lua::<()>(
+            "waited = function() return require('dcode.review.queue').count() > 0 end
+             vim.fn.setreg('q', 'Goa\\27:lua saw = vim.wait(8000, waited, 5)\\rob\\27')",
+        )
+        .await;
+        nvim.input("@q").await;
+        release.go();
+        made(&nvim, &model).await;
+        assert!(
+            nvim.lua::<bool>("return saw").await,
+            "the edit came while the macro was played"
+        );
+        assert_eq!(nvim.lines().await, ["one", "TWO", "three", "a", "b"]);
+        nvim.input("u").await;
+        nvim.wait_for_lua("vim.fn.getline(2) == 'two'").await;
+        assert_eq!(nvim.lines().await, ["one", "two", "three", "a", "b"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn on_the_command_line_an_edit_waits() {
     on_each_neovim(async |neovim| {
         let (nvim, model, release) = about_to_edit(neovim).await;

@@ -61,6 +61,13 @@ impl Place {
         }
     }
 
+    /// What follows `pid ` in the output.
+    async fn pid(&self, handle: &str) -> String {
+        let text = self.until(handle, "pid ").await;
+        let (_, pid) = text.split_once("pid ").unwrap();
+        pid.split_whitespace().next().unwrap().to_owned()
+    }
+
     fn running(&self) -> Vec<String> {
         let seen = self.seen.lock().unwrap();
         let last = seen.last().into_iter().flatten();
@@ -122,15 +129,7 @@ async fn stop_ends_all_that_it_started() {
         .call(json!({"command": line, "background": true}))
         .await
         .unwrap();
-    let text = place.until("job-1", "pid ").await;
-    let pid = text
-        .split("pid ")
-        .nth(1)
-        .unwrap()
-        .split_whitespace()
-        .next()
-        .unwrap()
-        .to_owned();
+    let pid = place.pid("job-1").await;
     assert!(alive(&pid));
     let out = place
         .call(json!({"handle": "job-1", "action": "stop"}))
@@ -153,15 +152,7 @@ async fn the_end_of_the_session_ends_them() {
         .call(json!({"command": "echo pid $$; exec sleep 300", "background": true}))
         .await
         .unwrap();
-    let text = place.until("job-1", "pid ").await;
-    let pid = text
-        .split("pid ")
-        .nth(1)
-        .unwrap()
-        .split_whitespace()
-        .next()
-        .unwrap()
-        .to_owned();
+    let pid = place.pid("job-1").await;
     place.session.cancel();
     place
         .call(json!({"handle": "job-1", "timeout_ms": 30000}))

@@ -5,8 +5,9 @@ use std::path::Path;
 use dcode::config::layer::Layer;
 use dcode::config::load::{LoadInput, Loaded, load};
 use dcode::config::mode::Mode;
-use dcode::config::model::{ReadOutside, Save};
+use dcode::config::model::ReadOutside;
 use dcode::config::show::describe;
+use dcode::protocol::change::SavePolicy;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -56,7 +57,7 @@ fn a_higher_layer_takes_the_place_of_a_lower_one() {
         json!({"save": "on_accept", "max_steps": 8.0}),
         json!({"max_steps": 9}),
     );
-    assert_eq!(loaded.config.save, Save::OnAccept);
+    assert_eq!(loaded.config.save, SavePolicy::OnAccept);
     assert_eq!(loaded.config.limits.max_steps, 9);
     assert_eq!(loaded.config.model.as_deref(), Some("deepseek:a"));
     assert_eq!(loaded.notices, []);

@@ -341,6 +341,28 @@ async fn what_came_while_the_person_was_asked_is_not_removed_unseen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn as_much_as_can_be_kept_goes_and_comes_back() {
+    let session = Session::new();
+    let folder = session.project.root.join("d");
+    std::fs::create_dir(&folder).unwrap();
+    for n in 0..999 {
+        let mut file = std::fs::File::create(folder.join(format!("f{n}"))).unwrap();
+        std::io::Write::write_all(&mut file, format!("content {n}\n").as_bytes()).unwrap();
+    }
+    let start = std::time::Instant::now();
+    let done = session.delete("d").await;
+    println!("deleted in {:.0?}", start.elapsed());
+    assert_eq!(done.text, "Deleted the directory d with 999 files.");
+    assert_eq!(done.changed.len(), 1_000);
+    assert!(!folder.exists());
+    let start = std::time::Instant::now();
+    session.undo().await;
+    println!("undone in {:.0?}", start.elapsed());
+    assert_eq!(std::fs::read(folder.join("f998")).unwrap(), b"content 998\n");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 999);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn too_much_to_be_kept_is_refused() {
     let session = Session::new();
     for n in 0..1_001 {

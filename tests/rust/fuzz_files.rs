@@ -113,7 +113,10 @@ fn an_edit_changes_its_place_alone_and_a_miss_is_explained() {
                             |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
                         let front = same(&text, &replaced.text);
                         let at = text.find(&old).unwrap_or(front);
-                        prop_assert!(front >= at.min(text.len()), "{:?}", replaced.text);
+                        // A line break of two characters is found as one.
+                        let cut = old.starts_with('\n') && text[..at].ends_with('\r');
+                        let begin = at - usize::from(cut);
+                        prop_assert!(front >= begin.min(text.len()), "{:?}", replaced.text);
                         if !all {
                             let back = text.len() - at - old.len().min(text.len() - at);
                             prop_assert!(replaced.text.ends_with(&text[text.len() - back..]));

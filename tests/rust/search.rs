@@ -80,7 +80,7 @@ fn ignored_and_hidden_entries_are_counted_and_listed_on_demand() {
         ("src/b.rs", ""),
     ]);
     let names = |walk: Walk| {
-        let listing = list(&walk, &CancellationToken::new()).unwrap();
+        let listing = list(&walk, None, &CancellationToken::new()).unwrap();
         let names: Vec<String> = listing
             .files
             .iter()

@@ -108,10 +108,71 @@ async fn every_tool_is_described_and_takes_what_its_schema_says() {
     }
 }
 
+/// A model that is told when to use which does not write a whole file for a word.
+#[tokio::test]
+async fn the_tools_that_change_files_name_each_other() {
+    let core = core(&Backdrop::new());
+    let specs = core.registry.specs();
+    let text = |name: &str| &specs.iter().find(|spec| spec.name == name).unwrap().description;
+    for (tool, other) in [
+        ("edit_file", "apply_patch"),
+        ("edit_file", "write_file"),
+        ("write_file", "edit_file"),
+        ("write_file", "apply_patch"),
+        ("apply_patch", "edit_file"),
+    ] {
+        assert!(text(tool).contains(other), "{tool} says when to use {other}");
+    }
+}
+
+#[tokio::test]
+async fn a_choice_between_words_is_a_list_of_them() {
+    let specs = core(&Backdrop::new()).registry.specs();
+    let property = |tool: &str, at: &str| {
+        let spec = specs.iter().find(|spec| spec.name == tool).unwrap();
+        spec.schema.pointer(at).unwrap().clone()
+    };
+    assert_eq!(
+        property("grep", "/properties/output_mode"),
+        json!({"description": "Default: content.", "type": "string", "enum": ["content", "files_with_matches", "count"]})
+    );
+    assert_eq!(
+        property("todo_write", "/properties/todos/items/properties/status/enum"),
+        json!(["pending", "in_progress", "completed"])
+    );
+    assert_eq!(
+        property("bash", "/properties/action/enum"),
+        json!(["poll", "stop"])
+    );
+}
+
 #[tokio::test]
 async fn a_spec_is_the_same_each_time() {
     let backdrop = Backdrop::new();
     assert_eq!(core(&backdrop).registry.specs(), core(&backdrop).registry.specs());
+}
+
+/// The block of tools goes with every request, so each sentence in it is paid for again and again.
+#[tokio::test]
+async fn the_block_of_tools_stays_small() {
+    let backdrop = Backdrop::new();
+    let core = core(&backdrop);
+    for name in ["bash", "git_log", "question"] {
+        assert!(core.registry.find(name).is_ok(), "the block is whole: {name}");
+    }
+    let block: Vec<Value> = core
+        .registry
+        .specs()
+        .iter()
+        .map(|spec| {
+            let function =
+                json!({"name": spec.name, "description": spec.description, "parameters": spec.schema});
+            json!({"type": "function", "function": function})
+        })
+        .collect();
+    let block = Value::from(block).to_string();
+    // An encoder of today makes one token of 4.2 bytes of it: less than 3,000.
+    assert!(block.len() < 12_600, "{} bytes", block.len());
 }
 
 #[tokio::test]

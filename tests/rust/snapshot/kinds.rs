@@ -51,6 +51,27 @@ fn every_kind_of_thing_comes_back_with_its_mode() {
 }
 
 #[test]
+fn a_file_with_two_names_stays_one_file() {
+    let mut world = World::new();
+    put(&world.at("a"), b"\xef\xbb\xbfone\r\ntwo\n\xff");
+    std::fs::set_permissions(world.at("a"), Permissions::from_mode(0o640)).unwrap();
+    std::fs::hard_link(world.at("a"), world.at("b")).unwrap();
+    world.step(1, 1, &["a"], || put(&world.at("a"), b"changed"));
+    world.restart();
+    world.undo(Scope::Steps(1)).unwrap();
+    for name in ["a", "b"] {
+        assert_eq!(
+            std::fs::read(world.at(name)).unwrap(),
+            b"\xef\xbb\xbfone\r\ntwo\n\xff"
+        );
+    }
+    assert_eq!(std::fs::metadata(world.at("a")).unwrap().nlink(), 2);
+    assert_eq!(mode(&world.at("b")), 0o640);
+    world.redo().unwrap();
+    assert_eq!(read(&world.at("b")), "changed");
+}
+
+#[test]
 fn a_folder_that_holds_something_of_the_persons_stays() {
     let world = World::new();
     world.step(1, 1, &["new/a"], || {

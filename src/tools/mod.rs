@@ -22,6 +22,7 @@ pub mod finished;
 pub mod git;
 mod git_answers;
 pub mod git_blame;
+mod git_compared;
 pub mod git_diff;
 pub mod git_log;
 mod git_program;

@@ -89,6 +89,39 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_extension_has_the_type_that_is_registered_for_it() {
+        let groups = [
+            ("image/", "png gif webp heic heif"),
+            ("image/jpeg", "jpg jpeg"),
+            ("video/", "mp4 mpeg webm 3gpp"),
+            ("video/mpeg", "mpg"),
+            ("video/quicktime", "mov"),
+            ("video/x-", "flv"),
+            ("video/x-msvideo", "avi"),
+            ("video/x-ms-", "wmv"),
+            ("audio/", "wav aiff aac ogg flac"),
+            ("audio/mpeg", "mp3"),
+            ("application/", "pdf"),
+            ("application/vnd.ms-powerpoint", "ppt"),
+            (
+                "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+                "pptx",
+            ),
+        ];
+        let mut count = 0;
+        for (mime, extensions) in groups {
+            for extension in extensions.split(' ') {
+                // A type that ends openly is completed by the extension.
+                let own = if mime.ends_with(['/', '-']) { extension } else { "" };
+                let media = media_type(Path::new(&format!("a.{extension}"))).unwrap();
+                assert_eq!(media.mime, format!("{mime}{own}"));
+                count += 1;
+            }
+        }
+        assert_eq!(count, TYPES.len());
+    }
+
+    #[test]
     fn the_extension_decides_whatever_its_case() {
         let kind = |name: &str| media_type(Path::new(name)).map(|media| (media.kind.as_str(), media.mime));
         assert_eq!(kind("a.png"), Some(("image", "image/png")));

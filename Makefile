@@ -17,7 +17,7 @@ demo: build ## watch the agent work on a sample project
 build: ## the library that Neovim loads: target/release/libdcode.so
 	$(CARGO) build --release
 
-test: build nvims histories test-rust test-lua test-e2e ## everything, on Neovim 0.10, 0.11 and 0.12
+test: build nvims histories test-rust test-models test-lua test-e2e ## everything, on Neovim 0.10, 0.11 and 0.12
 
 # Built without the glue to Neovim, with which an executable does not link. That leaves a library
 # without glue in target/debug; what Neovim loads is the one in target/release.

@@ -20,7 +20,12 @@ fetch() {
   if [[ ! -e "$llmock/done" ]]; then
     rm -rf "$llmock"
     pip3 install --quiet --disable-pip-version-check --target "$llmock/lib" "llmock==$LLMOCK"
-    printf '#!/bin/sh\nPYTHONPATH="%s" exec python3 "%s" "$@"\n' "$llmock/lib" "$llmock/lib/bin/llmock" >"$llmock/llmock"
+    # The folder may be moved: the program finds its library beside itself.
+    cat >"$llmock/llmock" <<'END'
+#!/bin/sh
+here=$(dirname "$0")
+PYTHONPATH="$here/lib" exec python3 "$here/lib/bin/llmock" "$@"
+END
     chmod +x "$llmock/llmock"
     touch "$llmock/done"
   fi

@@ -88,7 +88,7 @@ end
 ---@param range? { first: integer, last: integer }
 ---@return boolean sent
 local function send(text, range)
-  local turn, why = require('dcode.session').prompt(text, require('dcode.context').get(range))
+  local turn, why = require('dcode.session').say(text, require('dcode.context').get(range))
   if not turn then
     complain(why)
   end
@@ -193,10 +193,17 @@ end
 --- Stops the running turn.
 function M.stop()
   local session = require('dcode.session')
-  if not session.state.running and session.state.queued == 0 then
+  local s = session.state
+  if not s.activity and not s.running and s.queued == 0 then
     log.notify('info', 'Nothing runs.')
   end
+  -- What was meant for the running turn is not lost with it.
+  local words = require('dcode.ui.waiting').words()
   require('dcode').stop()
+  local input = require('dcode.ui.input')
+  if words ~= '' and vim.trim(input.text()) == '' then
+    input.set(words)
+  end
 end
 
 --- Goes to the open question.

@@ -53,7 +53,28 @@ on.call_finished = nothing
 on.explained = nothing
 on.permissions = nothing
 on.git_answered = nothing
-on.usage = nothing
+on.reported = nothing
+
+function on.waiting_changed()
+  require('dcode.ui.input').show_waiting()
+end
+
+function on.words_taken(ev)
+  transcript().turn_started(ev)
+end
+
+function on.compaction(ev)
+  if ev.state ~= 'started' then
+    transcript().compaction(ev)
+    if not require('dcode.ui.chat').visible() then
+      log.notify('info', ev.message)
+    end
+  end
+end
+
+function on.usage(ev)
+  transcript().usage(ev)
+end
 
 function on.turn_started(ev)
   transcript().turn_started(ev)

@@ -134,7 +134,7 @@ function M.download_files(paths)
   return require('dcode.session').transfer('download_files', paths)
 end
 
---- Stops the running turn and drops the queued ones.
+--- Stops the running turn and drops what waits.
 ---@return boolean? stopped, string? message
 function M.stop()
   local session = require('dcode.session')

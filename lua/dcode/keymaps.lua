@@ -279,6 +279,12 @@ function M.input(buf)
   own(buf, { 'n', 'i' }, '<S-Tab>', 'next mode', function()
     M.press('mode')
   end)
+  own(buf, { 'n', 'i' }, '<M-v>', 'image from the clipboard', function()
+    local value, why = require('dcode.ui.clipboard').paste()
+    if not value then
+      log.notify('warn', why)
+    end
+  end)
   own(buf, 'n', 'q', 'close the chat', require('dcode.ui.chat').close)
   help(buf)
 end

@@ -15,7 +15,8 @@ local M = {}
 ---@field turns table<integer, dcode.TurnState>
 ---@field last_turn? integer
 ---@field running? integer the turn that runs
----@field queued integer
+---@field queued integer turns that wait
+---@field waiting dcode.Waiting[] everything that waits, oldest first
 ---@field activity? { what: string, since?: number, till?: number, number?: integer, of?: integer }
 ---@field usage? table
 ---@field tools string[]
@@ -23,7 +24,7 @@ local M = {}
 
 ---@return dcode.SessionState
 local function fresh()
-  return { mode = 'manual', scripted = false, turns = {}, queued = 0, tools = {} }
+  return { mode = 'manual', scripted = false, turns = {}, queued = 0, waiting = {}, tools = {} }
 end
 
 ---@type dcode.SessionState
@@ -37,7 +38,13 @@ M.tickets = {}
 M.flags = nil
 
 --- Events that answer a ticket.
-M.ANSWERS = { call_finished = true, explained = true, permissions = true, git_answered = true }
+M.ANSWERS = {
+  call_finished = true,
+  explained = true,
+  permissions = true,
+  git_answered = true,
+  reported = true,
+}
 
 --- What to do where no model is configured.
 M.MODEL_HINT = 'Set DEEPSEEK_API_KEY, ANTHROPIC_API_KEY or OPENAI_API_KEY, '
@@ -139,6 +146,17 @@ function M.prompt(text, context)
   return turn
 end
 
+--- Says something to the running turn, or begins one.
+---@param text string
+---@param context? dcode.PromptContext
+---@return any? value, string? message
+function M.say(text, context)
+  if not M.state.running then
+    return M.prompt(text, context)
+  end
+  return M.submit({ type = 'steer', text = text, context = context or vim.empty_dict() })
+end
+
 --- Whether the model only plays a script. The person has to see that.
 ---@return boolean
 local function scripted()
@@ -189,6 +207,16 @@ function M.follow(ev)
     s.activity = { what = ev.model:gsub('^.-:', '') .. ' judges', since = now }
   elseif ev.type == 'judged' and s.judged then
     s.activity, s.judged = s.running and s.judged or nil, nil
+  elseif ev.type == 'waiting_changed' then
+    s.waiting = ev.items
+  elseif ev.type == 'compaction' then
+    if ev.state == 'started' then
+      s.activity = { what = 'compacting', since = now }
+    elseif s.running then
+      s.activity = { what = 'thinking', since = now }
+    else
+      s.activity = nil
+    end
   elseif ev.type == 'mode_changed' then
     s.mode = ev.mode
   elseif ev.type == 'model_changed' then

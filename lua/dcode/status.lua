@@ -33,16 +33,20 @@ function M.words()
     return { kind = 'off', text = 'not started', queued = 0, hunks = 0 }
   end
   local asked = require('dcode.ui.prompts').title()
-  local out = { queued = s.queued, hunks = hunks, background = #(s.background or {}) }
+  local queued = s.queued
+  for _, item in ipairs(s.waiting) do
+    queued = queued + (item.turn and 0 or 1)
+  end
+  local out = { queued = queued, hunks = hunks, background = #(s.background or {}) }
   if asked then
     out.kind, out.text = 'asks', asked
-  elseif s.running and s.activity and s.activity.till then
+  elseif s.activity and s.activity.till then
     local a = s.activity
     local seconds = math.ceil((a.till - vim.uv.now()) / 1000)
     out.kind, out.till = 'running', a.till
     out.text = seconds > 0 and ('asks again in %d s (%d of %d)'):format(seconds, a.number, a.of)
       or ('asks again (%d of %d)'):format(a.number, a.of)
-  elseif s.running and s.activity then
+  elseif s.activity then
     out.kind, out.text, out.since = 'running', s.activity.what, s.activity.since
   else
     out.kind, out.text = 'idle', 'idle'

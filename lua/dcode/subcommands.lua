@@ -75,35 +75,6 @@ local function say(level, message)
   return true
 end
 
---- A scrollable float that `q` closes.
----@param title string
----@param lines string[]
----@param marks? dcode.Mark[]
-local function page(title, lines, marks)
-  local width = 40
-  for _, line in ipairs(lines) do
-    width = math.max(width, vim.api.nvim_strwidth(line) + 2)
-  end
-  local float = require('dcode.ui.float')
-  local f = float.open({
-    title = title,
-    footer = 'q closes',
-    enter = true,
-    place = 'center',
-    width = width,
-    filetype = 'dcode-page',
-  })
-  if f then
-    f:set(lines, marks or {})
-    for _, lhs in ipairs({ 'q', '<Esc>' }) do
-      vim.keymap.set('n', lhs, function()
-        f:close()
-      end, { buffer = f.buf, nowait = true })
-    end
-  end
-  return true
-end
-
 --- The argument that a tool's words stand for.
 ---@param tool string canonical
 ---@param rest string
@@ -163,7 +134,7 @@ local function show_explanation(tool, rest, e)
     local command = text.pad(text.cut(text.line(c.text), cells), cells)
     put(('  %s  %-11s  %s'):format(command, c.class, c.decision), hl[c.decision])
   end
-  return page('explain', lines, marks)
+  return require('dcode.ui.page').show('explain', lines, marks)
 end
 
 local function run_explain(ctx)
@@ -209,7 +180,7 @@ local function run_config()
     lines[i] = head .. '  ' .. text.line(row.source or '')
     marks[#marks + 1] = { row = i - 1, col = #head, end_col = #lines[i], hl = 'DcodeHint' }
   end
-  return page('config', lines, marks)
+  return require('dcode.ui.page').show('config', lines, marks)
 end
 
 local function run_review(ctx)
@@ -276,20 +247,10 @@ local function run_mode(ctx)
 end
 
 local function run_model(ctx)
-  if #ctx.words == 0 then
-    local session = require('dcode.session')
-    local native, why = session.ensure()
-    if not native then
-      return nil, why
-    end
-    local model = session.state.model
-    return say(
-      'info',
-      model and ('The model is %s.'):format(model)
-        or 'No model is configured. ' .. session.MODEL_HINT
-    )
+  if #ctx.words > 0 then
+    return require('dcode.session').submit({ type = 'set_model', model = ctx.words[1] })
   end
-  return require('dcode.session').submit({ type = 'set_model', model = ctx.words[1] })
+  return require('dcode.ui.models').pick()
 end
 
 local function toggle()
@@ -395,6 +356,9 @@ local TABLE = {
       return #words == 0 or (#words == 1 and words[1]:match('^[%w_.-]+:.+') ~= nil)
     end,
     run = run_model,
+    complete = first_of(function()
+      return require('dcode.ui.models').names()
+    end),
   },
   accept = {
     usage = 'accept [hunk|file|all]',
@@ -426,6 +390,46 @@ local TABLE = {
     end,
   },
   log = { usage = 'log', fits = none, run = run_log },
+  compact = {
+    usage = 'compact [undo]',
+    fits = optional_word({ 'undo' }),
+    run = function(ctx)
+      return require('dcode.session').submit({ type = 'compact', undo = ctx.words[1] == 'undo' })
+    end,
+    complete = first_of({ 'undo' }),
+  },
+  context = {
+    usage = 'context [json]',
+    fits = optional_word({ 'json' }),
+    run = function(ctx)
+      return require('dcode.ui.context_page').open(ctx.words[1] == 'json')
+    end,
+    complete = first_of({ 'json' }),
+  },
+  paste = {
+    usage = 'paste',
+    fits = none,
+    run = function()
+      return require('dcode.ui.clipboard').paste()
+    end,
+  },
+  queue = {
+    usage = 'queue [drop N]',
+    fits = function(words)
+      return #words == 0 or (#words == 2 and words[1] == 'drop' and words[2]:match('^%d+$') ~= nil)
+    end,
+    run = function(ctx)
+      return require('dcode.ui.waiting').run(tonumber(ctx.words[2]))
+    end,
+    complete = first_of({ 'drop' }),
+  },
+  usage = {
+    usage = 'usage',
+    fits = none,
+    run = function()
+      return require('dcode.ui.usage').open()
+    end,
+  },
 }
 
 TABLE.help = {

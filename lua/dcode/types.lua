@@ -29,6 +29,9 @@
 
 ---@alias dcode.OpType
 ---| 'prompt'
+---| 'steer'
+---| 'unqueue'
+---| 'compact'
 ---| 'interrupt'
 ---| 'call'
 ---| 'cancel_call'
@@ -36,6 +39,7 @@
 ---| 'permissions'
 ---| 'look_at_git'
 ---| 'blame'
+---| 'report'
 ---| 'reply'
 ---| 'undo'
 ---| 'timeline'
@@ -70,6 +74,9 @@
 ---| 'request'
 ---| 'request_closed'
 ---| 'hunks_changed'
+---| 'waiting_changed'
+---| 'words_taken'
+---| 'compaction'
 ---| 'usage'
 ---| 'mode_changed'
 ---| 'model_changed'
@@ -80,6 +87,7 @@
 ---| 'permissions'
 ---| 'judging'
 ---| 'judged'
+---| 'reported'
 ---| 'restored'
 ---| 'stopped'
 

@@ -2,7 +2,7 @@
 //! commands are watched by.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -13,9 +13,15 @@ use crate::agent::resume::Resumed;
 use crate::agent::review_keeper::Kept;
 use crate::agent::session_log::{LogSetup, SessionLog};
 use crate::agent::setup::Blueprint;
+use crate::agent::system::{self, Parts, SystemPrompt};
+use crate::fs::safe_path;
 use crate::journal::{Journal, Record};
+use crate::offload::OffloadDir;
+use crate::permission::gate::Gate;
+use crate::protocol::event::{Event, Level, Notice};
 use crate::protocol::ids::{SessionId, TurnId};
 use crate::snapshot::{SnapshotDirs, SnapshotStore, TreeWatch};
+use crate::tools::registry::Registry;
 use crate::tools::shell_effects::EffectHook;
 
 /// What a session begins with.
@@ -79,6 +85,38 @@ impl Blueprint {
             history: resumed.history,
             prompts: resumed.prompts,
             last_step: resumed.last_step,
+        }
+    }
+
+    /// The system prompt, and to the person what is to be said of the files in it.
+    pub(super) fn system_prompt(&self, gate: &Gate, shell: &str, registry: &Registry) -> String {
+        let SystemPrompt { text, notices } = system::system_prompt(&Parts {
+            cwd: &self.start.cwd,
+            root: self.project.as_deref(),
+            home: &self.start.home,
+            shell,
+            tools: &registry.names(),
+            reads: &gate.read_filter(),
+        });
+        for message in notices {
+            self.events.push(Event::Notice(Notice {
+                level: Level::Warn,
+                message,
+                hint: None,
+            }));
+        }
+        text
+    }
+
+    /// The folder of long results, its links resolved: what tools are permitted to read is real paths.
+    pub(super) fn offload(&self, session: &SessionId) -> OffloadDir {
+        let real = |path: &Path| match safe_path::resolve(&self.start.cwd, &path.display().to_string()) {
+            Ok(resolved) => resolved.path,
+            Err(_) => path.to_owned(),
+        };
+        match &self.loaded.config.artifacts_dir {
+            Some(chosen) => OffloadDir::chosen(&real(chosen), &session.0),
+            None => OffloadDir::new(&real(&std::env::temp_dir()), &session.0),
         }
     }
 

@@ -7,19 +7,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::compact::Meter;
 use crate::agent::feedback::Feedback;
 use crate::agent::history::History;
+use crate::agent::ledger::Ledger;
+use crate::agent::prefix::Prefix;
 use crate::agent::queue::EventQueue;
 use crate::agent::requests::Requests;
 use crate::agent::session_log::SessionLog;
 use crate::agent::status::StatusBoard;
+use crate::agent::waiting::WaitingRoom;
 use crate::backend::Backend;
 use crate::config::model::Config;
 use crate::host::clock::WorkClock;
 use crate::host::scope::Scope;
 use crate::judges::bench::Main;
 use crate::permission::gate::Gate;
-use crate::protocol::event::{Event, Level, Notice, Usage};
+use crate::protocol::event::{Event, Level, Notice};
 use crate::protocol::ids::{SessionId, StepIx, TurnId};
 use crate::provider::{Provider, ProviderError};
 use crate::review::SharedBook;
@@ -34,6 +38,8 @@ pub struct Core {
     pub session: SessionId,
     /// The working directory.
     pub cwd: PathBuf,
+    /// The person's home.
+    pub home: PathBuf,
     /// The merged configuration.
     pub config: Arc<Config>,
     /// To the editor.
@@ -58,12 +64,16 @@ pub struct Core {
     pub history: Mutex<History>,
     /// The person's words, by turn.
     pub prompts: Mutex<BTreeMap<TurnId, String>>,
-    /// The system prompt; made once.
-    pub system: String,
+    /// What every request begins with; see [`Core::prefix`].
+    pub prefix: Arc<Prefix>,
     /// The model, or why there is none.
     pub model: Main,
-    /// Used so far.
-    pub usage: Arc<Mutex<Usage>>,
+    /// How long the conversation is; see [`Core::meter`].
+    pub meter: Mutex<Meter>,
+    /// What the person said meanwhile.
+    pub waiting: Arc<WaitingRoom>,
+    /// Used so far; see [`Core::ledger`].
+    pub ledger: Arc<Mutex<Ledger>>,
     /// What the model hears with the next prompt.
     pub notes: Mutex<Vec<String>>,
     /// What the model has not heard yet of what became of its work.
@@ -126,9 +136,12 @@ impl Core {
     }
 
     /// Forgets what was said from `step` on, its prompt too when it was the first step after it. Says how
-    /// many messages that were.
+    /// many messages that were. A compaction that folded the step is taken back first.
     pub fn forget_from(&self, step: StepIx) -> usize {
         let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        while history.is_folded(step) && history.take_back() {
+            self.log.compaction_undone();
+        }
         let before = history.messages().len();
         history.forget_from(step);
         let left = history.messages().len();
@@ -146,6 +159,21 @@ impl Core {
     /// The number of a new turn.
     pub fn next_turn(&self) -> TurnId {
         TurnId(self.turns.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// What the requests of a turn begin with, taken at its prompt.
+    pub fn prefix(&self) -> Arc<Prefix> {
+        Arc::clone(&self.prefix)
+    }
+
+    /// The length of the conversation; not to be held over an await. Locked before the history.
+    pub fn meter(&self) -> MutexGuard<'_, Meter> {
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The books; not to be held over an await.
+    pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The model, or why there is none.

@@ -2,17 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::agent::ledger::Ledger;
 use crate::agent::setup::Blueprint;
 use crate::judges::bench::{Bench, Main};
-use crate::protocol::event::{Event, Usage};
+use crate::protocol::event::Event;
 use crate::provider::{self, ProviderSettings};
 
 impl Blueprint {
     /// What the judging models are opened with, and whom they report to.
-    pub(super) fn bench(&self, main: &Main, usage: &Arc<Mutex<Usage>>) -> Bench {
+    pub(super) fn bench(&self, main: &Main, ledger: &Arc<Mutex<Ledger>>) -> Bench {
         let settings = self.provider_settings();
         let (events, counted) = (Arc::clone(&self.events), Arc::clone(&self.events));
-        let (usage, status) = (Arc::clone(usage), Arc::clone(&self.status));
+        let (ledger, status) = (Arc::clone(ledger), Arc::clone(&self.status));
         Bench {
             open: Arc::new(move |name| {
                 let settings = ProviderSettings {
@@ -27,14 +28,12 @@ impl Blueprint {
             }),
             main: Arc::clone(main),
             tell: Arc::new(move |event| events.push(event)),
-            spent: Arc::new(move |count| {
-                let mut usage = usage.lock().unwrap_or_else(PoisonError::into_inner);
-                usage.input_tokens += count.input;
-                usage.cached_tokens += count.cached;
-                usage.output_tokens += count.output;
-                usage.requests += 1;
-                status.usage(*usage);
-                counted.push(Event::Usage(*usage));
+            spent: Arc::new(move |model, count| {
+                let mut ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
+                let usage = ledger.counted_beside(model.name(), count, model.prices());
+                drop(ledger);
+                status.usage(usage);
+                counted.push(Event::Usage(usage));
             }),
             opened: Mutex::default(),
         }

@@ -97,6 +97,10 @@ fn join(events: &mut VecDeque<Event>, event: Event) -> Option<Event> {
                 items.clone_from(newer);
                 return None;
             }
+            (Event::WaitingChanged { items }, Event::WaitingChanged { items: newer }) => {
+                items.clone_from(newer);
+                return None;
+            }
             (Event::Usage(usage), Event::Usage(newer)) => {
                 *usage = *newer;
                 return None;

@@ -117,9 +117,8 @@ pub fn open(state_dir: &Path, session: &SessionId) -> Result<Resumed, JournalErr
     let mut prompts = BTreeMap::new();
     let mut cut_off = BTreeSet::new();
     for record in &records {
+        history.replay(record);
         match record {
-            Record::MessageAppended { message } => history.append(message.clone()),
-            Record::HistoryCut { messages } => history.keep(*messages),
             Record::TurnStarted { turn, text } => {
                 last_turn = last_turn.max(turn.0);
                 prompts.insert(*turn, text.clone());
@@ -128,7 +127,6 @@ pub fn open(state_dir: &Path, session: &SessionId) -> Result<Resumed, JournalErr
                 last_step = last_step.max(step.0);
                 last_turn = last_turn.max(turn.0);
                 cut_off.insert(*step);
-                history.mark_step(*step);
             }
             Record::StepKept { step } => {
                 cut_off.remove(step);

@@ -67,6 +67,19 @@ impl SessionLog {
         self.write(Record::MessageAppended { message });
     }
 
+    /// The history was rewritten.
+    pub fn compacted(&self, messages: &[Message], summary: Option<&str>) {
+        self.write(Record::Compacted {
+            messages: messages.to_vec(),
+            summary: summary.map(str::to_owned),
+        });
+    }
+
+    /// The last rewriting was taken back.
+    pub fn compaction_undone(&self) {
+        self.write(Record::CompactionUndone);
+    }
+
     /// A step begins.
     pub fn step(&self, step: StepIx, turn: TurnId) {
         self.write(Record::StepStarted { step, turn });

@@ -10,13 +10,15 @@ use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::beginning::Began;
-use crate::agent::context;
 use crate::agent::core::Core;
+use crate::agent::ledger::Ledger;
+use crate::agent::prefix::Prefix;
 use crate::agent::queue::EventQueue;
 use crate::agent::recovered;
 use crate::agent::requests::Requests;
 use crate::agent::resume::Resumed;
 use crate::agent::status::StatusBoard;
+use crate::agent::waiting::WaitingRoom;
 use crate::backend::Backend;
 use crate::backend::local::LocalBackend;
 use crate::config::load::{self, LoadInput, Loaded};
@@ -28,10 +30,8 @@ use crate::fs::safe_path;
 use crate::host::{Editor, Human};
 use crate::judges::bench::Main;
 use crate::judges::panel::Panel;
-use crate::offload::OffloadDir;
 use crate::protocol::change::SavePolicy;
 use crate::protocol::event::{Event, Level, Notice, Usage};
-use crate::protocol::ids::SessionId;
 use crate::provider::{self, ProviderSettings};
 use crate::review::{ReviewBook, SharedBook};
 use crate::shell::watchdog::Watchdog;
@@ -88,6 +88,7 @@ pub struct Blueprint {
     pub(super) watchdog: Arc<Watchdog>,
     /// Sees what commands do to the project's files.
     pub(super) watch: Arc<TreeWatch>,
+    waiting: Arc<WaitingRoom>,
     /// One for all sessions: a late answer must not meet the request of a later session.
     pub(super) requests: Arc<Requests>,
     /// The files of the newest session, for a program's transfers.
@@ -111,9 +112,11 @@ impl Blueprint {
         let status = StatusBoard::new();
         status.mode(loaded.config.mode.as_str());
         let requests = Arc::new(Requests::new(Arc::clone(&events), Arc::clone(&status)));
+        let waiting = Arc::new(WaitingRoom::new(Arc::clone(&events)));
         Self {
             start,
             project,
+            waiting,
             loaded,
             events,
             review: ReviewBook::shared(),
@@ -215,7 +218,7 @@ impl Blueprint {
         let backend = Arc::new(backend);
         self.plane.send_replace(Some(backend.clone()));
         let shell = self.shell();
-        let system = context::system_prompt(&self.start.cwd, &shell.name());
+        let shell_name = shell.name();
         let bash = self.bash(shell, enclosure, root);
         let seen = Arc::new(SeenFiles::default());
         let mut registry = builtin::registry(Services {
@@ -231,14 +234,18 @@ impl Blueprint {
         });
         let bash = !self.start.headless || self.shell_is_allowed();
         registry.retain(|name| config.allow_fs_tools.offers(name) && (name != "bash" || bash));
+        let prefix = Arc::new(Prefix::new(
+            self.system_prompt(&gate, &shell_name, &registry),
+            registry.specs(),
+        ));
         let model = self.open_model(model);
         let (name, scripted) = match &model {
             Ok(provider) => (Some(provider.name().to_owned()), provider.scripted()),
             Err(_) => (config.model.clone(), false),
         };
         let model: Main = Arc::new(Mutex::new(model));
-        let usage: Arc<Mutex<Usage>> = Arc::default();
-        let bench = self.bench(&model, &usage);
+        let ledger: Arc<Mutex<Ledger>> = Arc::default();
+        let bench = self.bench(&model, &ledger);
         let panel = Arc::new(Panel::new(&config, bench, &self.start.cwd));
         self.status.model(name.clone(), scripted);
         self.status.session(&session.0);
@@ -268,9 +275,12 @@ impl Blueprint {
             log,
             history: Mutex::new(history),
             prompts: Mutex::new(prompts),
-            system,
+            home: self.start.home.clone(),
+            prefix,
+            meter: Mutex::default(),
+            waiting: Arc::clone(&self.waiting),
             model,
-            usage,
+            ledger,
             notes: Mutex::default(),
             feedback: Mutex::default(),
             seen,
@@ -285,18 +295,6 @@ impl Blueprint {
     /// Where change sets are noted before they happen.
     fn intents(&self) -> PathBuf {
         self.start.state_dir.join("intents")
-    }
-
-    /// The folder of long results, its links resolved: what tools are permitted to read is real paths.
-    fn offload(&self, session: &SessionId) -> OffloadDir {
-        let real = |path: &Path| match safe_path::resolve(&self.start.cwd, &path.display().to_string()) {
-            Ok(resolved) => resolved.path,
-            Err(_) => path.to_owned(),
-        };
-        match &self.loaded.config.artifacts_dir {
-            Some(chosen) => OffloadDir::chosen(&real(chosen), &session.0),
-            None => OffloadDir::new(&real(&std::env::temp_dir()), &session.0),
-        }
     }
 
     /// Tells review and editor of files that changed on disk while no buffer held them.

@@ -1,21 +1,23 @@
-//! One prompt of the person, to rest. The only place that talks to a model.
+//! One prompt of the person, to rest.
 
 use std::sync::{Arc, PoisonError};
 
-use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::context;
+use crate::agent::compact::{self, Why};
 use crate::agent::core::Core;
 use crate::agent::feedback;
+use crate::agent::history::History;
 use crate::agent::loop_guard::{LoopGuard, Verdict};
+use crate::agent::prompt;
+use crate::agent::reply::{self, Cut, Place, Reply};
 use crate::agent::step;
 use crate::host::scope;
-use crate::protocol::event::{Event, TurnEnd, Usage};
-use crate::protocol::ids::{CallId, StepIx, TurnId};
-use crate::protocol::message::{ToolCall, ToolResult};
+use crate::protocol::event::{Event, TurnEnd};
+use crate::protocol::ids::TurnId;
+use crate::protocol::message::{Message, ToolCall, ToolResult};
 use crate::protocol::op::PromptContext;
-use crate::provider::{ChatRequest, ProviderError, ProviderErrorKind, StopReason, StreamEvent, TokenCount};
+use crate::provider::{ProviderError, ProviderErrorKind, StopReason};
 
 /// What the person wants.
 pub struct Prompt {
@@ -64,66 +66,89 @@ impl Ended {
             message: Some(message.trim_end().to_owned()),
         }
     }
-}
 
-/// A reply of the model, as far as it came.
-#[derive(Default)]
-struct Reply {
-    text: String,
-    reasoning: String,
-    calls: Vec<ToolCall>,
-    stop: Option<StopReason>,
-}
-
-/// Why a reply is not whole.
-enum Cut {
-    Interrupted,
-    Failed(ProviderError),
+    /// What stands in the history where the model said nothing.
+    fn in_place_of_a_word(&self) -> &'static str {
+        match self.reason {
+            TurnEnd::Interrupted => "[The person stopped this before there was an answer.]",
+            TurnEnd::Error => "[There was no answer: the request failed.]",
+            TurnEnd::StepLimit | TurnEnd::Loop => "[This was ended here.]",
+            TurnEnd::Done => "[No answer.]",
+        }
+    }
 }
 
 /// Runs a turn until the model has nothing more to do, or something ends it.
 pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationToken) -> Ended {
     core.dispatcher.panel.hear(&prompt.text);
-    let mut notes = core.take_notes();
     // What is asked of the editor ends with the turn.
-    let scope = || core.scope(cancel.clone());
-    notes.extend(scope::within(scope(), feedback::own_edits(core)).await);
-    let text = context::user_text(&prompt.text, &prompt.context, &notes, &core.cwd);
-    append(core, |history| Some(history.push_user(text).clone()));
+    let own = scope::within(core.scope(cancel.clone()), feedback::own_edits(core)).await;
+    let blocks = prompt::blocks(core, &prompt.text, &prompt.context, own);
+    append(core, |history| Some(history.push_user(blocks).clone()));
     core.dispatcher.effects.prepare();
+    let ended = work(core, prompt.turn, cancel).await;
+    let word = ended.in_place_of_a_word();
+    append(core, |history| history.close(word).cloned());
+    ended
+}
+
+async fn work(core: &Arc<Core>, turn: TurnId, cancel: &CancellationToken) -> Ended {
+    // Taken once a prompt: within a turn every request begins with the same bytes.
+    let prefix = core.prefix();
     let mut guard = LoopGuard::default();
     let mut said = String::new();
     let mut looked = false;
+    let scope = || core.scope(cancel.clone());
     let limit = core.config.limits.max_steps;
-    for _ in 0..limit {
+    let mut shortened = false;
+    for at in 0..limit {
+        if at > 0 {
+            take_words(core, turn);
+        }
+        if compact::due(core, &prefix) {
+            compact::compact(core, &prefix, Why::Full, cancel).await;
+        }
         let step = core.next_step();
         let mut reply = Reply::default();
-        let cut = receive(core, prompt.turn, step, &mut reply, cancel).await.err();
-        if !reply.text.is_empty() {
-            said.clone_from(&reply.text);
+        let cut = reply::receive(core, &prefix, Place { turn, step }, &mut reply, cancel)
+            .await
+            .err();
+        let text = reply.text();
+        if !text.is_empty() {
+            said = text;
         }
         if let Some(cut) = cut {
-            // Half a call must not reach the history: pairs live and die together.
             append(core, |history| {
-                history.push_assistant(reply.text, reply.reasoning, &[]).cloned()
+                history.push_assistant(reply.into_cut_blocks()).cloned()
             });
             return match cut {
                 Cut::Interrupted => Ended::new(TurnEnd::Interrupted, said),
-                Cut::Failed(error) => Ended::failed(said, &error),
+                Cut::Failed(error) => {
+                    // Once a turn: what is too long after that will not get shorter.
+                    let too_long = error.kind == ProviderErrorKind::ContextTooLong;
+                    if too_long
+                        && !std::mem::replace(&mut shortened, true)
+                        && compact::compact(core, &prefix, Why::TooLong, cancel).await
+                    {
+                        continue;
+                    }
+                    Ended::failed(said, &error)
+                }
             };
         }
+        let (calls, stop) = (reply.calls(), reply.stop);
         append(core, |history| {
-            history
-                .push_assistant(reply.text, reply.reasoning, &reply.calls)
-                .cloned()
+            history.push_assistant(reply.into_blocks()).cloned()
         });
-        if reply.calls.is_empty() {
-            return at_rest(reply.stop, said);
+        if calls.is_empty() {
+            if stop == Some(StopReason::End) && !cancel.is_cancelled() && take_words(core, turn) {
+                continue;
+            }
+            return at_rest(stop, said);
         }
-        let verdict = guard.judge(&reply.calls);
+        let verdict = guard.judge(&calls);
         if verdict == Verdict::Stop {
-            let results = reply
-                .calls
+            let results = calls
                 .iter()
                 .map(|call| refused(call, "Not run: this turn was ended."));
             let results = results.collect();
@@ -142,11 +167,11 @@ pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationTok
                     .to_owned()
             })
         };
-        if !looked && step::may_change(core, &reply.calls) {
+        if !looked && step::may_change(core, &calls) {
             looked = true;
             scope::within(scope(), feedback::look_around(core)).await;
         }
-        let mut results = step::run_calls(core, prompt.turn, step, &reply.calls, &skip, cancel).await;
+        let mut results = step::run_calls(core, turn, step, &calls, &skip, cancel).await;
         let changed = core.snapshots.touched(step).into_iter().map(|(path, ..)| path);
         if let Some(news) = scope::within(scope(), feedback::diagnostics(core, changed.collect())).await
             && let Some(last) = results.last_mut()
@@ -164,6 +189,21 @@ pub async fn run_turn(core: &Arc<Core>, prompt: Prompt, cancel: &CancellationTok
         text: said,
         message: Some(message),
     }
+}
+
+/// Hands the model what the person said meanwhile; false when that is nothing.
+fn take_words(core: &Core, turn: TurnId) -> bool {
+    let mut blocks = Vec::new();
+    for words in core.waiting.take_words() {
+        blocks.extend(prompt::added(core, &words.text, &words.context));
+        let text = words.text;
+        core.events.push(Event::WordsTaken { turn, text });
+    }
+    if blocks.is_empty() {
+        return false;
+    }
+    append(core, |history| Some(history.push_user(blocks).clone()));
+    true
 }
 
 fn at_rest(stop: Option<StopReason>, said: String) -> Ended {
@@ -188,117 +228,22 @@ fn refused(call: &ToolCall, why: &str) -> ToolResult {
     }
 }
 
-/// Makes the history whole after a turn that failed by a fault of ours: every call has its result.
+/// Makes the history whole after a turn that failed by a fault of ours: every call has its result, and the
+/// model the last word.
 pub fn mend(core: &Core) {
     append(core, |history| {
         let text = "Not known: dcode failed while it ran. Look before you run it again.";
         history.answer_open_calls(text).cloned()
     });
+    append(core, |history| {
+        history.close("[This was ended by a fault of dcode.]").cloned()
+    });
 }
 
 /// Appends to the history and the journal.
-fn append(
-    core: &Core,
-    add: impl FnOnce(&mut crate::agent::history::History) -> Option<crate::protocol::message::Message>,
-) {
+fn append(core: &Core, add: impl FnOnce(&mut History) -> Option<Message>) {
     let message = add(&mut core.history.lock().unwrap_or_else(PoisonError::into_inner));
     if let Some(message) = message {
         core.log.message(message);
     }
-}
-
-/// Sends the conversation and collects the reply.
-async fn receive(
-    core: &Arc<Core>,
-    turn: TurnId,
-    step: StepIx,
-    reply: &mut Reply,
-    cancel: &CancellationToken,
-) -> Result<(), Cut> {
-    let provider = core.provider().map_err(Cut::Failed)?;
-    let messages = core
-        .history
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .messages()
-        .to_vec();
-    let request = ChatRequest {
-        system: core.system.clone(),
-        messages,
-        tools: core.registry.specs(),
-    };
-    let mut stream = tokio::select! {
-        stream = provider.stream(request) => stream.map_err(Cut::Failed)?,
-        () = cancel.cancelled() => return Err(Cut::Interrupted),
-    };
-    loop {
-        let event = tokio::select! {
-            event = stream.next() => event,
-            () = cancel.cancelled() => return Err(Cut::Interrupted),
-        };
-        match event {
-            Some(Ok(event)) => take(core, turn, step, reply, event, provider.context_window()),
-            Some(Err(error)) => return Err(Cut::Failed(error)),
-            None if reply.stop.is_some() => return Ok(()),
-            None => return Err(Cut::Failed(cut_short(provider.name()))),
-        }
-    }
-}
-
-fn cut_short(model: &str) -> ProviderError {
-    ProviderError {
-        kind: ProviderErrorKind::Network,
-        message: format!("The reply of {model} broke off."),
-        hint: "Send the prompt again.".into(),
-    }
-}
-
-fn take(core: &Core, turn: TurnId, step: StepIx, reply: &mut Reply, event: StreamEvent, window: u64) {
-    match event {
-        StreamEvent::Text(text) => {
-            reply.text.push_str(&text);
-            core.events.push(Event::TextDelta { turn, text });
-        }
-        StreamEvent::Reasoning(text) => {
-            reply.reasoning.push_str(&text);
-            core.events.push(Event::ReasoningDelta { turn, text });
-        }
-        StreamEvent::ToolCall { id, name, arguments } => {
-            let id = unique_id(core, step, &reply.calls, id);
-            reply.calls.push(ToolCall { id, name, arguments });
-        }
-        StreamEvent::Waiting(wait) => core.events.push(Event::Waiting {
-            turn,
-            ms: u64::try_from(wait.length.as_millis()).unwrap_or(u64::MAX),
-            number: wait.number,
-            of: wait.of,
-            why: wait.why,
-        }),
-        StreamEvent::Sealed { .. } => {}
-        StreamEvent::Usage(count) => core.events.push(Event::Usage(add_usage(core, count, window))),
-        StreamEvent::Done(stop) => reply.stop = Some(stop),
-    }
-}
-
-/// The provider's id, unless it is empty or known already: some providers number each reply anew.
-fn unique_id(core: &Core, step: StepIx, before: &[ToolCall], id: String) -> CallId {
-    let id = CallId(id);
-    let history = core.history.lock().unwrap_or_else(PoisonError::into_inner);
-    if id.0.is_empty() || history.has_call(&id) || before.iter().any(|call| call.id == id) {
-        CallId(format!("call_{step}_{}", before.len()))
-    } else {
-        id
-    }
-}
-
-fn add_usage(core: &Core, count: TokenCount, window: u64) -> Usage {
-    let mut usage = core.usage.lock().unwrap_or_else(PoisonError::into_inner);
-    usage.input_tokens += count.input;
-    usage.cached_tokens += count.cached;
-    usage.output_tokens += count.output;
-    usage.context_tokens = count.input + count.output;
-    usage.context_window = window;
-    usage.requests += 1;
-    core.status.usage(*usage);
-    *usage
 }

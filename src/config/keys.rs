@@ -148,6 +148,7 @@ pub const KEYS: &[Key] = &[
     Key { project: InProject::Taken, ..key("mcp_servers.*", Kind::Tree, "One MCP server.") },
     key("artifacts_dir", Kind::Path, "Where big results are put instead of $TMPDIR."),
     key("max_steps", Kind::Number(1, 100_000), "Steps that a turn may take."),
+    key("compact_at", Kind::Number(10, 95), "How full the context may be, in percent, before it is compacted."),
     key("bash.timeout_ms", Kind::Number(1, 86_400_000), "How long a command may run."),
     key("bash.shell", Kind::Path, "The shell that runs commands; without it $SHELL."),
     key("bash.env_keep", Kind::Texts, "Names of variables that commands see although they look like keys."),

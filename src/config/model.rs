@@ -147,11 +147,16 @@ pub struct Mcp {
 pub struct Limits {
     /// Steps that a turn may take.
     pub max_steps: u64,
+    /// How full the model's window may be before the conversation is compacted, in percent.
+    pub compact_at: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_steps: 200 }
+        Self {
+            max_steps: 200,
+            compact_at: 80,
+        }
     }
 }
 
@@ -227,6 +232,7 @@ impl Config {
             artifacts_dir: path("artifacts_dir"),
             limits: Limits {
                 max_steps: values.number("max_steps").unwrap_or(default.limits.max_steps),
+                compact_at: values.number("compact_at").unwrap_or(default.limits.compact_at),
             },
             bash: Bash {
                 timeout_ms: values

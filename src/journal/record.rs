@@ -44,6 +44,16 @@ pub enum Record {
         /// How many messages are left of those before this record.
         messages: usize,
     },
+    /// The history was rewritten: it is these messages now, and goes on behind them.
+    Compacted {
+        /// The new history.
+        messages: Vec<Message>,
+        /// The summary in it, when there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+    },
+    /// The last rewriting that was not taken back yet was taken back; what was said since stays.
+    CompactionUndone,
     /// A turn began.
     TurnStarted {
         /// Which.

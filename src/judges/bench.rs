@@ -15,6 +15,9 @@ use crate::provider::{ChatRequest, Provider, ProviderError, StreamEvent, TokenCo
 /// Opens a model by its name `PROVIDER:MODEL`.
 pub type Open = Arc<dyn Fn(&str) -> Result<Arc<dyn Provider>, ProviderError> + Send + Sync>;
 
+/// Books what a model used.
+pub type Spent = Arc<dyn Fn(&dyn Provider, TokenCount) + Send + Sync>;
+
 /// The model of the conversation, which the person may change at any time.
 pub type Main = Arc<Mutex<Result<Arc<dyn Provider>, ProviderError>>>;
 
@@ -29,8 +32,8 @@ pub struct Bench {
     pub main: Main,
     /// To the editor.
     pub tell: Arc<dyn Fn(Event) + Send + Sync>,
-    /// Counts what is used.
-    pub spent: Arc<dyn Fn(TokenCount) + Send + Sync>,
+    /// Counts what a model used.
+    pub spent: Spent,
     /// Those that were opened: a name is opened once a session.
     pub opened: Mutex<BTreeMap<String, Arc<dyn Provider>>>,
 }
@@ -99,7 +102,7 @@ impl Bench {
                     arguments,
                     ..
                 } => forms.push((called, arguments)),
-                StreamEvent::Usage(count) => (self.spent)(count),
+                StreamEvent::Usage(count) => (self.spent)(model.as_ref(), count),
                 StreamEvent::Waiting(_) | StreamEvent::Reasoning(_) | StreamEvent::Sealed { .. } => {}
                 StreamEvent::Done(_) => whole = true,
             }

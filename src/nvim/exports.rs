@@ -162,7 +162,7 @@ fn submit(mut op: Json) -> Result<Json, String> {
             answer = json!(agent.next_turn());
             op["turn"] = answer.clone();
         }
-        Some("call" | "explain" | "permissions" | "look_at_git" | "blame") => {
+        Some("call" | "explain" | "report" | "permissions" | "look_at_git" | "blame") => {
             answer = json!(agent.next_ticket());
             op["ticket"] = answer.clone();
         }

@@ -10,6 +10,9 @@ use crate::protocol::ids::{CallId, RequestId, SessionId, StepIx, TicketId, TurnI
 use crate::protocol::request::{Office, OpinionWord, Request};
 use crate::protocol::tool::{CallResult, Outcome};
 
+pub use crate::protocol::state::{BackgroundCommand, CompactionState, QueuedWords, Usage};
+pub use crate::protocol::timeline::{Conflict, FileFate, TimelineFile, TimelineStep};
+
 /// One thing that happened.
 ///
 /// Laws: (1) events that *must* arrive keep the order of emission; (2) every `request` is followed by
@@ -148,6 +151,28 @@ pub enum Event {
         /// The files.
         paths: Vec<PathBuf>,
     },
+    /// What the person said and that waits for its time, oldest first.
+    WaitingChanged {
+        /// All of it.
+        items: Vec<QueuedWords>,
+    },
+    /// Words that waited went into the running turn.
+    WordsTaken {
+        /// Which turn.
+        turn: TurnId,
+        /// The words.
+        text: String,
+    },
+    /// The conversation is made shorter, or was.
+    Compaction {
+        /// How far it is.
+        state: CompactionState,
+        /// One sentence; empty when it started.
+        message: String,
+        /// What stands in place of the messages, when it is a summary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+    },
     /// Tokens and money so far.
     Usage(Usage),
     /// The mode changed.
@@ -214,6 +239,13 @@ pub enum Event {
         /// `{runs}`, or `{error}`.
         answer: Value,
     },
+    /// The answer to a report that was asked for.
+    Reported {
+        /// Which.
+        ticket: TicketId,
+        /// Its shape depends on what was asked: see `agent::report`.
+        report: Value,
+    },
     /// Undo or redo is done, or refused.
     Restored {
         /// Whether files were put back.
@@ -265,65 +297,6 @@ pub enum Event {
     },
 }
 
-/// A file in which an undo would overwrite lines of somebody else.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conflict {
-    /// The file.
-    pub path: PathBuf,
-    /// How many lines; at least 1.
-    pub lines: usize,
-}
-
-/// A step of the timeline.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TimelineStep {
-    /// Which.
-    pub step: StepIx,
-    /// Of which turn.
-    pub turn: TurnId,
-    /// What the person asked for; empty for a call from Lua.
-    pub prompt: String,
-    /// Whether it is taken back.
-    pub undone: bool,
-    /// The files, sorted by path.
-    pub files: Vec<TimelineFile>,
-}
-
-/// A file of a step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TimelineFile {
-    /// The file.
-    pub path: PathBuf,
-    /// What the step did with it.
-    pub change: FileFate,
-    /// Lines added; 0 for what is no text.
-    pub added: usize,
-    /// Lines removed.
-    pub removed: usize,
-    /// Whether the step's change can be taken back.
-    pub undoable: bool,
-}
-
-/// What became of a file as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FileFate {
-    /// It was not there before.
-    Created,
-    /// It is not there any more.
-    Deleted,
-    /// Its text changed.
-    Changed,
-    /// Its content changed, which is no text.
-    Binary,
-    /// Its permission bits alone changed.
-    Mode,
-    /// It became a link or a folder, or was one.
-    Kind,
-    /// It changed, and what it held is not known any more.
-    Unknown,
-}
-
 /// What another model said of one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
@@ -361,23 +334,6 @@ pub enum RequestEnd {
     Answered,
     /// The turn was stopped, or the agent ended.
     Cancelled,
-}
-
-/// How much was used; counts are of the whole session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens of requests.
-    pub input_tokens: u64,
-    /// Of these, tokens that the provider had in its cache.
-    pub cached_tokens: u64,
-    /// Tokens of replies.
-    pub output_tokens: u64,
-    /// Tokens of the last request and reply together: the size of the context now.
-    pub context_tokens: u64,
-    /// The context window of the model in tokens; 0 when unknown.
-    pub context_window: u64,
-    /// Requests made.
-    pub requests: u64,
 }
 
 /// A sentence for the person.
@@ -423,16 +379,9 @@ impl Event {
             Self::ToolProgress { .. }
             | Self::TodoUpdated { .. }
             | Self::Usage(_)
+            | Self::WaitingChanged { .. }
             | Self::HunksChanged { .. } => Delivery::LastWins,
             _ => Delivery::Must,
         }
     }
-}
-/// A command that runs on while the model does other things.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BackgroundCommand {
-    /// By which the model looks at it.
-    pub handle: String,
-    /// Its line.
-    pub command: String,
 }

@@ -59,6 +59,10 @@ number_id!(
     TicketId
 );
 number_id!(
+    /// Something that the person said and that waits for its time.
+    WaitingId
+);
+number_id!(
     /// A hunk under review; never reused within a session.
     HunkId
 );

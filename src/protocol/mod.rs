@@ -15,4 +15,6 @@ pub mod ids;
 pub mod message;
 pub mod op;
 pub mod request;
+pub mod state;
+pub mod timeline;
 pub mod tool;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::protocol::grant::Grant;
-use crate::protocol::ids::{HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
+use crate::protocol::ids::{HunkId, RequestId, SessionId, StepIx, TicketId, TurnId, WaitingId};
 use crate::protocol::request::Reply;
 
 /// One wish. Ops are handled in order; none waits for the one before to finish its work.
@@ -22,6 +22,25 @@ pub enum Op {
         /// Where the person is.
         #[serde(default)]
         context: PromptContext,
+    },
+    /// Say something to the running turn; it goes in at the next step. Without one it begins a turn.
+    Steer {
+        /// The person's words.
+        text: String,
+        /// Where the person is.
+        #[serde(default)]
+        context: PromptContext,
+    },
+    /// Take something out that waits.
+    Unqueue {
+        /// Which.
+        id: WaitingId,
+    },
+    /// Make the conversation shorter, or take that back.
+    Compact {
+        /// Take the last one back.
+        #[serde(default)]
+        undo: bool,
     },
     /// Stop the running turn and all calls from Lua, and drop the queued prompts.
     Interrupt,
@@ -74,6 +93,13 @@ pub enum Op {
         /// The unsaved text of its buffer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
+    },
+    /// Say something of the session as data; comes back in [`crate::protocol::event::Event::Reported`].
+    Report {
+        /// Which.
+        ticket: TicketId,
+        /// Of what.
+        what: Report,
     },
     /// Answer a request. A second answer is ignored.
     Reply {
@@ -199,6 +225,18 @@ pub enum OnConflict {
     Skip,
     /// The old lines come back with the person's beside them, between conflict markers.
     Mark,
+}
+
+/// What can be reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Report {
+    /// Tokens, money and what the cache missed.
+    Usage,
+    /// Models to choose from. Servers on this machine are asked for theirs.
+    Models,
+    /// Everything that the next request would hold.
+    Context,
 }
 
 /// Where the person is when a prompt is sent.

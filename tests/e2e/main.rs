@@ -14,6 +14,8 @@ mod agent;
 mod bench;
 // How long the review of large buffers holds up the main loop.
 mod bench_review;
+// The same for the command line, and what it holds.
+mod bench_headless;
 // A Neovim with a UI attached: keys in, screen out.
 mod driver;
 // The decoded screen: text, highlight groups, colours.

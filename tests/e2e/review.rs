@@ -59,6 +59,8 @@ async fn edited(nvim: &Nvim) {
     nvim.input(":Dcode edit it<CR>").await;
     nvim.wait_for("Three hunks wait for you.").await;
     nvim.wait_for_hunks(3).await;
+    nvim.wait_for_lua("require('dcode').status().state == 'idle'")
+        .await;
 }
 
 /// The lines that the mark and the extmark stand on.

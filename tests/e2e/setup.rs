@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use crate::driver::{Nvim, PATIENCE};
 use crate::model_server::ModelServer;
@@ -149,6 +149,19 @@ impl Setup {
             stderr: String::from_utf8(output.stderr).expect("UTF-8"),
             folder,
         }
+    }
+
+    /// Starts Neovim without a terminal; what it prints is dropped.
+    pub async fn spawn(&self, neovim: &Neovim, arguments: &[&str]) -> (Child, TempDir) {
+        let folder = self.folder().await;
+        let (home, project) = (folder.path().join("home"), folder.path().join("project"));
+        let mut command = self.command(neovim, &home, &project);
+        command.args(arguments);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        (command.spawn().expect("Neovim starts"), folder)
     }
 
     /// A folder with an empty home and the project.

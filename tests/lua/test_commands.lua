@@ -86,20 +86,11 @@ function M.completion(t)
   t.eq({ 'read-only' }, commands.complete('r', "'<,'>Dcode! mode r", 18))
 end
 
-function M.without_a_model_the_sentence_has_an_example_to_type(t)
+function M.a_bare_model_asks_for_the_list_also_as_the_first_command(t)
   package.path = vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2)) .. '/?.lua;' .. package.path
-  require('support.fake_native').start()
-  require('dcode.session').state.model = nil
-  local said, own = {}, vim.notify
-  vim.notify = function(words)
-    said[#said + 1] = words
-  end
+  local fake = require('support.fake_native').start()
   commands.line('/model')
-  vim.notify = own
-  t.eq({
-    'dcode: No model is configured. Set DEEPSEEK_API_KEY, ANTHROPIC_API_KEY or OPENAI_API_KEY, '
-      .. 'or choose one with :Dcode model.',
-  }, said)
+  t.eq({ type = 'report', what = 'models' }, fake.ops[#fake.ops])
 end
 
 function M.every_subcommand_has_help(t)

@@ -9,6 +9,7 @@ use crate::model_server::Reply as Say;
 
 mod approvals;
 mod calls;
+mod compaction;
 mod contract;
 mod effects;
 mod failures;
@@ -18,15 +19,19 @@ mod journal;
 mod judged;
 mod kills;
 mod laws;
+mod line;
+mod prefix;
 mod protocol;
 mod quitting;
 mod restore;
 mod resume;
 mod sessions;
 mod stage;
+mod steering;
 mod steps;
 mod strangers;
 mod timeline;
+mod told;
 
 use stage::{Answer, Stage};
 

@@ -72,7 +72,7 @@ impl Project {
             open: Arc::new(move |_| Err(no_model())),
             main: Arc::new(Mutex::new(Err(no_model()))),
             tell: Arc::new(|_| {}),
-            spent: Arc::new(|_| {}),
+            spent: Arc::new(|_, _| {}),
             opened: Mutex::default(),
         };
         Arc::new(Panel::new(&Config::default(), bench, &self.root))

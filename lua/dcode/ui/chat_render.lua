@@ -169,14 +169,39 @@ function RENDER.reasoning(item, opts)
   local words = ('%s thinking'):format(sign)
   if item.done then
     words = sign .. ' thought'
+    local facts = {}
     if item.elapsed_ms >= 1000 then
-      words = words .. '  ' .. text.duration(item.elapsed_ms)
+      facts[1] = text.duration(item.elapsed_ms)
+    end
+    local guess = not item.tokens and math.floor(#text_of(item) / 4 + 0.5)
+    if item.tokens then
+      facts[#facts + 1] = text.count(item.tokens, 'token')
+    elseif guess >= 10 then
+      facts[#facts + 1] = ('about %s'):format(text.count(guess, 'token'))
+    end
+    if #facts > 0 then
+      words = words .. '  ' .. table.concat(facts, (' %s '):format(opts.signs.sep))
     end
   end
   put(out, words, 'DcodeHint')
   if item.open then
     for _, line in ipairs(split(text_of(item))) do
       put(out, '    ' .. line, 'DcodeHint')
+    end
+  end
+  return out
+end
+
+--- What stands in place of a conversation that was compacted.
+function RENDER.summary(item, opts)
+  local out = { lines = {}, marks = {} }
+  local sign = item.open and opts.signs.open or opts.signs.closed
+  for i, line in ipairs(text.wrap(item.title, opts.width - 2)) do
+    put(out, (i == 1 and sign or ' ') .. ' ' .. line, 'DcodeHint')
+  end
+  if item.open then
+    for _, line in ipairs(split(vim.trim(item.text))) do
+      put(out, '    ' .. line, 'DcodeOutput')
     end
   end
   return out

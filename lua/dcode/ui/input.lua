@@ -5,6 +5,7 @@ local history = require('dcode.ui.history')
 
 local MAX_LINES = 8
 local ns = vim.api.nvim_create_namespace('dcode-input')
+local waiting_ns = vim.api.nvim_create_namespace('dcode-input-waiting')
 
 ---@type integer?
 local buf
@@ -56,6 +57,23 @@ function M.fit()
   end
 end
 
+--- Shows what waits below the text.
+function M.show_waiting()
+  if not alive() then
+    return
+  end
+  vim.api.nvim_buf_clear_namespace(buf, waiting_ns, 0, -1)
+  local waiting = require('dcode.ui.waiting')
+  local w = M.window()
+  local cells = w and vim.api.nvim_win_get_width(w) or 60
+  local lines = waiting.lines(waiting.items(), cells, require('dcode.ui.signs').get())
+  if #lines > 0 then
+    local last = vim.api.nvim_buf_line_count(buf) - 1
+    vim.api.nvim_buf_set_extmark(buf, waiting_ns, last, 0, { virt_lines = lines })
+  end
+  M.fit()
+end
+
 --- Replaces what stands in the input; the cursor goes behind it.
 ---@param text string
 function M.set(text)
@@ -69,7 +87,7 @@ function M.set(text)
     vim.api.nvim_win_set_cursor(w, { #lines, #lines[#lines] })
   end
   placeholder()
-  M.fit()
+  M.show_waiting()
 end
 
 --- Sends what stands in the input.
@@ -90,6 +108,12 @@ function M.browse(step)
   if (step < 0 and row > 1) or (step > 0 and row < count) then
     vim.cmd.normal({ step < 0 and 'gk' or 'gj', bang = true })
     return
+  end
+  if step < 0 and M.text() == '' then
+    local words = require('dcode.ui.waiting').take_last()
+    if words then
+      return M.set(words)
+    end
   end
   local text = history.move(step, M.text())
   if text then
@@ -113,7 +137,7 @@ local function make()
     desc = 'dcode: fit the input to its text',
     callback = function()
       placeholder()
-      M.fit()
+      M.show_waiting()
     end,
   })
 end
@@ -140,7 +164,7 @@ function M.open(chat)
       .. '%<'
   end
   placeholder()
-  M.fit()
+  M.show_waiting()
 end
 
 --- Puts the cursor into the input, ready to type.

@@ -26,23 +26,57 @@ local MODE_HL = {
   yolo = 'DcodeModeYolo',
 }
 
+---@class dcode.MeterPart
+---@field words string
+---@field weight integer what has the least goes first where there is no room
+
+--- How full, how much from the cache, what it cost.
 ---@param usage table
----@return string
-local function meter(usage)
+---@param scripted boolean a script costs nothing, and nobody need be told
+---@return dcode.MeterPart[]
+local function meter(usage, scripted)
   local out = {}
-  if (usage.context_window or 0) > 0 then
-    out[1] = ('ctx %d%%'):format(
-      math.floor(100 * usage.context_tokens / usage.context_window + 0.5)
-    )
-  elseif (usage.context_tokens or 0) > 0 then
-    out[1] = ('ctx %.1fk'):format(usage.context_tokens / 1000)
+  local function put(weight, words, ...)
+    out[#out + 1] = { words = words:format(...), weight = weight }
+  end
+  local tokens, window = usage.context_tokens or 0, usage.context_window or 0
+  if window > 0 then
+    put(3, 'ctx %d%%', math.floor(100 * tokens / window + 0.5))
+  elseif tokens > 0 then
+    put(3, 'ctx %.1fk', tokens / 1000)
   end
   if (usage.input_tokens or 0) > 0 and (usage.cached_tokens or 0) > 0 then
-    out[#out + 1] = ('cache %d%%'):format(
-      math.floor(100 * usage.cached_tokens / usage.input_tokens + 0.5)
-    )
+    put(1, 'cache %d%%', math.floor(100 * usage.cached_tokens / usage.input_tokens + 0.5))
   end
-  return table.concat(out, ' · ')
+  local requests, unpriced = usage.requests or 0, usage.unpriced_requests or 0
+  if requests > unpriced then
+    local cost = require('dcode.ui.usage').cost
+    put(2, '%s', cost(usage.cost, requests, 0) .. (unpriced > 0 and ' + ?' or ''))
+  elseif requests > 0 and not scripted then
+    put(2, '$?')
+  end
+  return out
+end
+
+--- The parts in one text of at most `cells` cells.
+---@param parts dcode.MeterPart[]
+---@param cells integer
+---@param sep string
+---@return string
+local function joined(parts, cells, sep)
+  while #parts > 0 do
+    local words, least = {}, 1
+    for i, part in ipairs(parts) do
+      words[i] = part.words
+      least = part.weight < parts[least].weight and i or least
+    end
+    local text_all = table.concat(words, sep)
+    if vim.api.nvim_strwidth(text_all) <= cells then
+      return text_all
+    end
+    table.remove(parts, least)
+  end
+  return ''
 end
 
 --- `dcode · model · mode            ctx 12% · cache 91%`
@@ -52,17 +86,15 @@ end
 ---@return string
 function M.head(s, cells, signs)
   local sep = (' %s '):format(signs.sep)
-  local right = s.usage and meter(s.usage):gsub('·', signs.sep) or ''
   local mode = s.mode or 'manual'
   local model = s.model and s.model:gsub('^.-:', '') or 'no model'
   if s.scripted then
     model = model .. ' (scripted)'
   end
   local width = vim.api.nvim_strwidth
-  local room = cells - width('dcode') - width(mode) - width(right) - 2 * width(sep) - 3
-  if room < width(model) and right ~= '' then
-    room, right = room + width(right), ''
-  end
+  local room = cells - width('dcode') - width(mode) - 2 * width(sep) - 3
+  local right = joined(s.usage and meter(s.usage, s.scripted) or {}, room - width(model) - 1, sep)
+  room = room - width(right)
   return table.concat({
     ' ',
     chunk('DcodeTitle', 'dcode'),

@@ -2,7 +2,7 @@
 local M = {}
 
 ---@class dcode.Item
----@field kind 'prompt'|'text'|'reasoning'|'tool'|'todo'|'notice'|'end'
+---@field kind 'prompt'|'text'|'reasoning'|'tool'|'todo'|'notice'|'end'|'summary'
 ---@field open boolean whether it shows its body
 ---@field text? string
 ---@field parts? string[] the text of `text` and `reasoning`, in pieces; see `text_of`
@@ -18,6 +18,7 @@ local M = {}
 ---@field level? string
 ---@field hint? string
 ---@field done? boolean
+---@field tokens? integer of a thought, as the provider counted them
 
 ---@class dcode.Change
 ---@field op 'add'|'update'|'append'|'clear'
@@ -122,7 +123,37 @@ function M.reasoning(ev)
   append('reasoning', ev)
 end
 
+--- The conversation was made shorter, or not.
+---@param ev { state: string, message: string, summary?: string }
+function M.compaction(ev)
+  close_reasoning()
+  if not ev.summary then
+    local level = ev.state == 'failed' and 'warn' or 'info'
+    return M.notice({ level = level, message = ev.message })
+  end
+  add({ kind = 'summary', title = ev.message, text = ev.summary, open = false })
+end
+
+--- The provider counted the reply: its thinking is told in tokens.
+---@param ev { reasoning_tokens?: integer }
+function M.usage(ev)
+  local tokens = ev.reasoning_tokens or 0
+  for i = #M.items, 1, -1 do
+    local item = M.items[i]
+    if item.kind == 'reasoning' then
+      if tokens > 0 and not item.tokens then
+        item.tokens = tokens
+        tell('update', i)
+      end
+      return
+    elseif item.kind == 'prompt' then
+      return
+    end
+  end
+end
+
 function M.turn_started(ev)
+  close_reasoning()
   add({ kind = 'prompt', turn = ev.turn, text = ev.text, open = true })
 end
 
@@ -215,11 +246,13 @@ function M.judged(ev)
   end
 end
 
+local FOLDS = { tool = true, reasoning = true, summary = true }
+
 --- Opens or closes the body of an item.
 ---@param index integer
 function M.toggle(index)
   local item = M.items[index]
-  if item and (item.kind == 'tool' or item.kind == 'reasoning') then
+  if item and FOLDS[item.kind] then
     item.open = not item.open
     tell('update', index)
   end

@@ -99,9 +99,21 @@ fn calls_are_answered(messages: &[Message]) {
     }
 }
 
-/// The same for a request as the server got it.
-fn request_is_whole(request: &model_server::Request) {
+/// The same for a request as the server got it; and that the person and the model take turns, without which
+/// some servers refuse a conversation.
+pub fn request_is_whole(request: &model_server::Request) {
     let mut open: Vec<&Value> = Vec::new();
+    let roles: Vec<&str> = request
+        .messages()
+        .iter()
+        .filter_map(|message| message["role"].as_str())
+        .collect();
+    for pair in roles.windows(2) {
+        assert!(
+            !matches!(pair, ["user", "user"] | ["assistant", "assistant"]),
+            "{roles:?}"
+        );
+    }
     for message in request.messages() {
         if message["role"] == "tool" {
             assert_eq!(

@@ -2,12 +2,12 @@
 
 use dcode::protocol::change::{BufferEdits, BufferText, EditBatch, LineEdit, Origin};
 use dcode::protocol::event::{
-    BackgroundCommand, Conflict, FileFate, Judgement, Level, Notice, RequestEnd, TimelineFile, TimelineStep,
-    Usage,
+    BackgroundCommand, CompactionState, Conflict, FileFate, Judgement, Level, Notice, QueuedWords,
+    RequestEnd, TimelineFile, TimelineStep, Usage,
 };
 use dcode::protocol::grant::{Grant, GrantKind};
-use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId};
-use dcode::protocol::op::{HunkOutcome, OnConflict, Op, PromptContext, Restore, Selection, Undo};
+use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketId, TurnId, WaitingId};
+use dcode::protocol::op::{HunkOutcome, OnConflict, Op, PromptContext, Report, Restore, Selection, Undo};
 use dcode::protocol::request::{
     Approval, CommandVerdict, Diagnostic, NotSaved, Office, Opinion, OpinionWord, Question, QuestionOption,
     UnsavedBuffer, Waiting,
@@ -97,6 +97,17 @@ fn place(path: &str) -> PromptContext {
     }
 }
 
+fn ops_of_the_conversation() -> [Op; 3] {
+    [
+        Op::Steer {
+            text: "also".into(),
+            context: PromptContext::default(),
+        },
+        Op::Unqueue { id: WaitingId(1) },
+        Op::Compact { undo: true },
+    ]
+}
+
 #[test]
 fn ops() {
     let kinds = variants!(Op {
@@ -108,6 +119,7 @@ fn ops() {
         Permissions,
         LookAtGit,
         Blame,
+        Report,
         Reply,
         Undo,
         Timeline,
@@ -121,6 +133,9 @@ fn ops() {
         SetModel,
         NewSession,
         Shutdown,
+        Steer,
+        Unqueue,
+        Compact,
     });
     let (ticket, path) = (TicketId(2), "/p/é \"a\".rs");
     let context = place(path);
@@ -161,6 +176,10 @@ fn ops() {
             path: path.into(),
             text: Some("x\n".into()),
         },
+        Op::Report {
+            ticket,
+            what: Report::Usage,
+        },
         Op::Reply {
             request: RequestId(1),
             reply: choice(Choice::Once),
@@ -187,6 +206,7 @@ fn ops() {
     let at = ops.iter().position(|op| *op == Op::Redo).unwrap();
     let mut ops = ops.to_vec();
     ops.splice(at..at, going_back());
+    ops.extend(ops_of_the_conversation());
     survive(&ops, "type", &names(&kinds));
 }
 
@@ -454,13 +474,6 @@ fn of_requests() -> Vec<Event> {
 }
 
 fn of_the_rest() -> Vec<Event> {
-    let ticket = TicketId(3);
-    let result = CallResult {
-        ok: true,
-        text: "t".into(),
-        blocks: Some(vec![json!({})]),
-        decision: "ask".into(),
-    };
     let notice = Notice {
         level: Level::Warn,
         message: "m".into(),
@@ -469,6 +482,22 @@ fn of_the_rest() -> Vec<Event> {
     vec![
         Event::HunksChanged {
             paths: vec!["/a".into()],
+        },
+        Event::WaitingChanged {
+            items: vec![QueuedWords {
+                id: WaitingId(1),
+                text: "t".into(),
+                turn: Some(TurnId(2)),
+            }],
+        },
+        Event::WordsTaken {
+            turn: TurnId(1),
+            text: "t".into(),
+        },
+        Event::Compaction {
+            state: CompactionState::Done,
+            message: "m".into(),
+            summary: Some("s".into()),
         },
         Event::Usage(Usage {
             input_tokens: 1,
@@ -493,6 +522,19 @@ fn of_the_rest() -> Vec<Event> {
             elapsed_ms: 3,
         },
         Event::Notice(notice),
+    ]
+}
+
+/// The same for answers, and what an undo or another session tells.
+fn of_answers() -> Vec<Event> {
+    let ticket = TicketId(3);
+    let result = CallResult {
+        ok: true,
+        text: "t".into(),
+        blocks: Some(vec![json!({})]),
+        decision: "ask".into(),
+    };
+    vec![
         Event::CallFinished { ticket, result },
         Event::Explained {
             ticket,
@@ -506,6 +548,10 @@ fn of_the_rest() -> Vec<Event> {
         Event::GitAnswered {
             ticket,
             answer: json!({"branch": "main"}),
+        },
+        Event::Reported {
+            ticket,
+            report: json!({"models": []}),
         },
         Event::Restored {
             ok: true,
@@ -570,6 +616,9 @@ fn events() {
         Request,
         RequestClosed,
         HunksChanged,
+        WaitingChanged,
+        WordsTaken,
+        Compaction,
         Usage,
         ModeChanged,
         ModelChanged,
@@ -580,6 +629,7 @@ fn events() {
         Explained,
         Permissions,
         GitAnswered,
+        Reported,
         Restored,
         Timeline,
         StepDiff,
@@ -587,6 +637,6 @@ fn events() {
         SessionResumed,
         Stopped,
     });
-    let events = [of_turns(), of_calls(), of_requests(), of_the_rest()].concat();
+    let events = [of_turns(), of_calls(), of_requests(), of_the_rest(), of_answers()].concat();
     survive(&events, "type", &names(&kinds));
 }

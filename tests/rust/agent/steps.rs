@@ -210,7 +210,8 @@ fn the_same_call_again_and_again_is_warned_and_then_ends_the_turn() {
 
 #[test]
 fn two_successive_requests_share_every_byte_up_to_the_new_messages() {
-    let mut stage = Backdrop::new().file("a", "1\n").start();
+    let once = json!({"retries": 0});
+    let mut stage = Backdrop::new().with(&once).file("a", "1\n").start();
     let question = json!({"questions": [{"question": "Which?", "options": [{"label": "é"}]}]});
     stage.turn(
         "first",

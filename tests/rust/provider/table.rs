@@ -1,6 +1,6 @@
 //! Choosing and opening a model from settings and environment.
 
-use dcode::provider::{Provider, ProviderError, ProviderSettings, open, provider_names};
+use dcode::provider::{Provider, ProviderError, ProviderSettings, list, open, provider_names};
 use serde_json::{Value, json};
 
 use super::shown;
@@ -112,5 +112,86 @@ fn configured_providers_stand_beside_the_built_in_ones() {
             "openrouter",
             "vllm"
         ]
+    );
+}
+
+#[test]
+fn without_a_model_in_the_configuration() {
+    let lines = [
+        name(json!({}), &[("ANTHROPIC_API_KEY", "k"), ("OPENAI_API_KEY", "k")]),
+        name(json!({}), &[("OPENAI_API_KEY", "k")]),
+        name(json!({"providers": {"openai": {"api_key_cmd": "echo k"}}}), &[]),
+        name(json!({"remembered": "ollama:q"}), &[("OPENAI_API_KEY", "k")]),
+        name(
+            json!({"remembered": "deepseek:deepseek-v4-pro"}),
+            &[("OPENAI_API_KEY", "k")],
+        ),
+        name(
+            json!({"remembered": "deepseek:deepseek-v4-pro"}),
+            &[("DEEPSEEK_API_KEY", "k")],
+        ),
+        name(json!({"remembered": "ollama:q", "model": "vllm:x"}), &[]),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    anthropic:claude-sonnet-5-5 1000000
+    openai:gpt-6.2-sol 1050000
+    openai:gpt-6.2-sol 1050000
+    ollama:q 0
+    openai:gpt-6.2-sol 1050000
+    deepseek:deepseek-v4-pro 1000000
+    vllm:x 0
+    ");
+}
+
+#[test]
+fn what_is_known_of_a_model() {
+    let with = |settings: Value| {
+        let model = opened(
+            settings,
+            &[("DEEPSEEK_API_KEY", "k"), ("OPENROUTER_API_KEY", "k")],
+        )
+        .unwrap();
+        let price = model.prices().map(|prices| (prices.input, prices.output));
+        (model.sees_images(), price)
+    };
+    assert_eq!(
+        with(json!({"model": "deepseek:deepseek-flash"})),
+        (true, Some((0.15, 0.6)))
+    );
+    assert_eq!(
+        with(json!({"model": "deepseek:deepseek-v4-pro"})),
+        (false, Some((0.66, 1.98)))
+    );
+    // What a router charges is its own affair.
+    assert_eq!(
+        with(json!({"model": "openrouter:deepseek/deepseek-flash"})),
+        (true, None)
+    );
+    assert_eq!(with(json!({"model": "ollama:qwen3"})), (false, None));
+    let own = json!({"qwen": {"images": true, "prices": {"input": 1.0, "output": 2.0}}});
+    let said = json!({"model": "ollama:qwen3", "providers": {"ollama": {"models": own}}});
+    assert_eq!(with(said), (true, Some((1.0, 2.0))));
+}
+
+#[tokio::test]
+async fn the_list_has_what_can_be_used_first_and_names_what_is_missing() {
+    let own = json!({"acme": {"base_url": "http://127.0.0.1:9/v1", "models": {"m-1": {"images": true}}}});
+    let settings = serde_json::from_value(json!({"providers": own})).unwrap();
+    let rows = list(&settings, &|name| {
+        (name == "OPENAI_API_KEY").then(|| "k".to_owned())
+    })
+    .await;
+    let missing = |name: &str| rows.iter().find(|row| row.name == name).unwrap().missing.clone();
+    assert_eq!(missing("openai:gpt-6.2-sol"), None);
+    assert_eq!(missing("acme:m-1"), None);
+    assert_eq!(
+        missing("deepseek:deepseek-flash").as_deref(),
+        Some("DEEPSEEK_API_KEY")
+    );
+    let usable = rows.iter().take_while(|row| row.missing.is_none()).count();
+    assert!(rows.iter().skip(usable).all(|row| row.missing.is_some()));
+    assert!(
+        rows.iter().all(|row| row.name != "openai:gpt-5"),
+        "what is old is not listed"
     );
 }

@@ -16,7 +16,7 @@ use dcode::shell::parse::analyze;
 use grammar::Grammar;
 use jail::{Deeds, Jail, Ran};
 
-mod grammar;
+pub mod grammar;
 mod jail;
 
 /// How many lines are generated when nobody asks for more.
@@ -122,7 +122,7 @@ fn writes(analysis: &Analysis, file: &str) -> bool {
 }
 
 /// How many jails stand for each core: one mostly waits for the kernel, which takes its mounts down.
-const JAILS: usize = 6;
+const JAILS: usize = 2;
 
 /// Runs lines on all cores; panics with every miss.
 fn judge(jail: &Jail, lines: &[String]) {

@@ -28,6 +28,7 @@ use crate::protocol::ids::{SessionId, StepIx, TurnId};
 use crate::provider::{Provider, ProviderError};
 use crate::review::SharedBook;
 use crate::snapshot::SnapshotStore;
+use crate::tools::bash_walls::Enclosure;
 use crate::tools::dispatch::Dispatcher;
 use crate::tools::registry::Registry;
 use crate::tools::seen::SeenFiles;
@@ -52,6 +53,8 @@ pub struct Core {
     pub registry: Registry,
     /// The one way in for calls.
     pub dispatcher: Dispatcher,
+    /// What stands around commands.
+    pub enclosure: Enclosure,
     /// Files.
     pub backend: Arc<dyn Backend>,
     /// What was there before each step.

@@ -81,6 +81,8 @@ pub fn resume(
     let restored = {
         let review = blueprint.review();
         let mut book = review.lock().unwrap_or_else(PoisonError::into_inner);
+        // The session of before must not keep what is another's.
+        book.unwatch();
         resume::restore_review(&place.state_dir, &resumed, &snapshots, &mut book)
     };
     let undoable = steps.iter().filter(|step| !step.undone).count();

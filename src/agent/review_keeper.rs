@@ -17,7 +17,7 @@ use crate::agent::session_log::LogSetup;
 use crate::journal::{BlobStore, JournalError, PrivateDir, Record, ReviewFlags};
 use crate::protocol::change::ContentHash;
 use crate::protocol::ids::SessionId;
-use crate::review::{Moment, ReviewBook, SharedBook, Texts};
+use crate::review::{Keeper, Moment, ReviewBook, SharedBook, Texts};
 
 /// Base and current text, by name.
 pub type Kept = (Option<ContentHash>, Option<ContentHash>);
@@ -36,6 +36,7 @@ pub fn waiting_dir(state_dir: &Path, root: &Path) -> PathBuf {
 
 /// Keeps the review of one session.
 pub struct ReviewKeeper {
+    keeper: Keeper,
     book: SharedBook,
     dir: PathBuf,
     store: Option<BlobStore>,
@@ -57,8 +58,9 @@ impl ReviewKeeper {
             // After the end of the session nobody keeps it.
             let _ = jobs.send(Job::Changed(urgency));
         });
-        lock(&setup.review).watch(notify);
+        let keeper = lock(&setup.review).watch(notify);
         Self {
+            keeper,
             book: Arc::clone(&setup.review),
             dir: review_dir(&setup.state_dir, &setup.session),
             store: None,
@@ -77,7 +79,7 @@ impl ReviewKeeper {
     /// When they cannot be written there.
     pub fn records(&mut self) -> Result<Vec<Record>, JournalError> {
         let mut changed: BTreeMap<PathBuf, Option<Moment>> =
-            lock(&self.book).take_changed().into_iter().collect();
+            lock(&self.book).take_changed(self.keeper).into_iter().collect();
         for path in std::mem::take(&mut self.inherited) {
             changed.entry(path).or_insert(None);
         }

@@ -218,7 +218,7 @@ impl Blueprint {
         self.plane.send_replace(Some(backend.clone()));
         let shell = self.shell();
         let shell_name = shell.name();
-        let bash = self.bash(shell, enclosure, root);
+        let bash = self.bash(shell, enclosure.clone(), root);
         let seen = Arc::new(SeenFiles::default());
         let mut registry = builtin::registry(Services {
             backend: backend.clone(),
@@ -269,6 +269,7 @@ impl Blueprint {
                 panel,
             },
             gate,
+            enclosure,
             backend,
             snapshots,
             review: Arc::clone(&self.review),

@@ -13,7 +13,7 @@ use crate::review::hunk::{Author, Hunk, Rejection, Selector};
 use crate::review::region::HunkIds;
 use crate::review::tracked_file::TrackedFile;
 use crate::review::view::{Seen, Span};
-use crate::review::watch::{Changes, Moment, Notify, Urgency};
+use crate::review::watch::{Changes, Keeper, Moment, Notify, Urgency};
 use crate::review::whole::{FileState, Wholes};
 
 /// The book that the editor's thread (buffers) and the agent's (files that no buffer holds) share. Every
@@ -384,19 +384,26 @@ impl ReviewBook {
     }
 
     /// From now on `notify` hears that something changed, and [`Self::take_changed`] says what. Everything
-    /// that waits counts as changed, for who begins to keep it.
-    pub fn watch(&mut self, notify: Notify) {
-        self.changes.watch(notify);
+    /// that waits counts as changed, for who begins to keep it. Who kept it before takes nothing any more.
+    pub fn watch(&mut self, notify: Notify) -> Keeper {
+        let keeper = self.changes.watch(notify);
         for (path, file) in &self.files {
             if !file.is_settled() {
                 self.changes.add(path, Urgency::Soon);
             }
         }
+        keeper
     }
 
-    /// The files whose review changed since the last time, taken; `None` = nothing waits in it any more.
-    pub fn take_changed(&mut self) -> Vec<(PathBuf, Option<Moment>)> {
-        let paths = self.changes.take();
+    /// From now on nobody keeps what changes, until the next [`Self::watch`].
+    pub fn unwatch(&mut self) {
+        self.changes.unwatch();
+    }
+
+    /// The files whose review changed since the last time, taken; `None` = nothing waits in it any more. Nothing
+    /// for a keeper who was followed by another.
+    pub fn take_changed(&mut self, keeper: Keeper) -> Vec<(PathBuf, Option<Moment>)> {
+        let paths = self.changes.take(keeper);
         let moment = |path: &Path| {
             let file = self.files.get(path).filter(|file| !file.is_settled());
             file.map(TrackedFile::moment)

@@ -49,5 +49,5 @@ mod whole;
 pub use book::{ReviewBook, ReviewError, SharedBook, Texts};
 pub use hunk::{Author, Existence, Hunk, Rejection, Selector};
 pub use view::{Seen, Span};
-pub use watch::{Moment, Notify, Urgency};
+pub use watch::{Keeper, Moment, Notify, Urgency};
 pub use whole::{FileState, Whole, WholeKind};

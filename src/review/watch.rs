@@ -25,7 +25,13 @@ pub type Notify = Arc<dyn Fn(Urgency) + Send + Sync>;
 pub(super) struct Changes {
     paths: BTreeMap<PathBuf, Urgency>,
     notify: Option<Notify>,
+    /// Who keeps it now.
+    keeper: Keeper,
 }
+
+/// Who keeps what changes; another one from each [`super::ReviewBook::watch`] on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keeper(u64);
 
 impl fmt::Debug for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -36,9 +42,18 @@ impl fmt::Debug for Changes {
 }
 
 impl Changes {
-    /// From now on `notify` hears of changes.
-    pub(super) fn watch(&mut self, notify: Notify) {
+    /// From now on `notify` hears of changes, and who kept them before neither hears of them nor takes them.
+    pub(super) fn watch(&mut self, notify: Notify) -> Keeper {
+        self.unwatch();
         self.notify = Some(notify);
+        self.keeper
+    }
+
+    /// From now on nobody keeps it.
+    pub(super) fn unwatch(&mut self) {
+        self.keeper = Keeper(self.keeper.0 + 1);
+        self.notify = None;
+        self.paths.clear();
     }
 
     /// Something changed in `path`. Without anybody who keeps it, nothing is remembered.
@@ -51,8 +66,11 @@ impl Changes {
         }
     }
 
-    /// The files, taken.
-    pub(super) fn take(&mut self) -> Vec<PathBuf> {
+    /// The files, taken; none for who does not keep it any more.
+    pub(super) fn take(&mut self, keeper: Keeper) -> Vec<PathBuf> {
+        if keeper != self.keeper {
+            return Vec::new();
+        }
         std::mem::take(&mut self.paths).into_keys().collect()
     }
 }

@@ -130,6 +130,10 @@ pub(super) fn redirect_of<'a>(
                     (format!("{fd}{operator}{which}(…)"), RedirectKind::Duplicate, None)
                 }
                 T::Duplicate(word) => {
+                    if word.value.len() > 1 && word.value.starts_with('-') {
+                        // bash closes the stream, and the rest is an argument.
+                        inside.opaque("shells differ in what `-` after `>&` or `<&` ends");
+                    }
                     let target = inside.word(&word.value);
                     let digits = target.text.trim_end_matches('-');
                     let stream = target.is_literal() && digits.bytes().all(|byte| byte.is_ascii_digit());

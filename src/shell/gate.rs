@@ -5,7 +5,9 @@
 //! list of commands is also a second opinion on the parser's. One thing it cannot be given is a character
 //! above ASCII: its scanner (0.25.1) looks such a character up in a table of 256 and crashes.
 
-use tree_sitter::{Node, Parser, Tree};
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::command::Unparsable;
 
@@ -16,6 +18,11 @@ const MAX_NESTING: usize = 48;
 
 /// The most commands in one text.
 const MAX_COMMANDS: usize = 1000;
+
+/// How often tree-sitter may look up from its work, which it does every hundred steps: some ten thousand words.
+/// There are texts of which it would hold gigabytes. Counted, not timed: a line is judged the same way on a busy
+/// machine.
+const EFFORT: usize = 300;
 
 /// Names that tree-sitter takes for programs where the grammar has a reserved word.
 const RESERVED: [&str; 20] = [
@@ -42,7 +49,7 @@ pub(super) fn look(line: &str) -> Found {
     let Some(tree) = tree(line) else {
         return Found {
             commands: Vec::new(),
-            refused: Some(Unparsable::Syntax(start_of(line))),
+            refused: Some(Unparsable::Opaque("it has too many parts".into())),
         };
     };
     let mut commands = Vec::new();
@@ -143,7 +150,18 @@ fn tree(line: &str) -> Option<Tree> {
         .collect();
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    parser.parse(ascii, None)
+    let mut checks = 0;
+    let mut within_effort = |_: &ParseState| {
+        checks += 1;
+        if checks > EFFORT {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let mut read = |at: usize, _| ascii.get(at..).unwrap_or_default();
+    let options = ParseOptions::new().progress_callback(&mut within_effort);
+    parser.parse_with_options(&mut read, None, Some(options))
 }
 
 #[derive(Default)]

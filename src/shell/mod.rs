@@ -30,6 +30,7 @@ mod programs;
 mod ps;
 pub mod run;
 pub mod sandbox;
+mod scratch;
 mod scripts;
 mod table;
 mod table_git;

@@ -112,6 +112,10 @@ impl Walk {
             self.refuse(Unparsable::TooDeep);
             return;
         }
+        if unwrap::by_posix_shell(wrappers) && (text.contains("$'") || text.contains("$\"")) {
+            // What bash decodes, dash hands on as it stands.
+            self.refuse(Unparsable::Opaque("shells differ in what `$'…'` is".into()));
+        }
         let found = gate::look(text);
         let first = self.commands.len();
         let refused = found.refused.is_some();

@@ -5,11 +5,10 @@
 //! (`.git/hooks`, `.git/config`, `.deepseek`). With [`Walls::network`] off it reaches no other machine.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tempfile::TempDir;
+use super::scratch::Scratch;
 
 /// What builds need of a home, read-only.
 const KEPT: [&str; 22] = [
@@ -90,7 +89,7 @@ pub struct Sandbox {
     program: PathBuf,
     places: Places,
     /// `/tmp` and `~/.cache` of the commands, as long as the session lasts.
-    scratch: TempDir,
+    scratch: Scratch,
 }
 
 impl Sandbox {
@@ -110,7 +109,8 @@ impl Sandbox {
             ));
         }
         let program = super::env::find_program("bwrap").ok_or("bubblewrap (bwrap) is not installed")?;
-        let scratch = scratch().map_err(|error| format!("its scratch folder cannot be made ({error})"))?;
+        let scratch =
+            Scratch::new().map_err(|error| format!("its scratch folder cannot be made ({error})"))?;
         let sandbox = Self {
             program,
             places,
@@ -118,6 +118,11 @@ impl Sandbox {
         };
         sandbox.try_out()?;
         Ok(sandbox)
+    }
+
+    /// Removes what the commands left in their `/tmp` and `~/.cache`. Nothing can be run any more.
+    pub fn close(&self) {
+        self.scratch.remove();
     }
 
     #[allow(clippy::disallowed_methods)] // ends at once, and starts nothing
@@ -180,7 +185,11 @@ impl Sandbox {
             bwrap.onto("--ro-bind", Path::new("/dev/null"), file);
         }
         self.close_home(&mut bwrap);
+        // A program that finds no place for its state would put it into the project.
         bwrap.flags(&[
+            "--setenv",
+            "XDG_STATE_HOME",
+            "/tmp/.state",
             "--unsetenv",
             "SSH_AUTH_SOCK",
             "--setenv",
@@ -283,14 +292,6 @@ fn common_dir(folder: &Path) -> Option<PathBuf> {
     let is_repository =
         common.ends_with(".git") && common.join("HEAD").is_file() && common.join("objects").is_dir();
     (known && is_repository).then(|| common.to_owned())
-}
-
-fn scratch() -> io::Result<TempDir> {
-    let scratch = tempfile::Builder::new().prefix("dcode-sandbox-").tempdir()?;
-    for name in ["tmp", "cache", "empty"] {
-        std::fs::create_dir(scratch.path().join(name))?;
-    }
-    Ok(scratch)
 }
 
 #[derive(Default)]

@@ -45,7 +45,20 @@ impl Wrapped {
 
 /// Shells that take a line with `-c`; of the others the grammar is another one.
 const SHELLS: [&str; 7] = ["bash", "sh", "dash", "ksh", "ksh93", "mksh", "ash"];
+/// Those of them that may know no more than POSIX asks for.
+const POSIX_SHELLS: [&str; 3] = ["sh", "dash", "ash"];
 const OTHER_SHELLS: [&str; 7] = ["zsh", "fish", "tcsh", "csh", "nu", "elvish", "pwsh"];
+
+/// Whether text within these wrappers, the outermost first, is read by a shell that may not be bash.
+pub(super) fn by_posix_shell(wrappers: &[String]) -> bool {
+    let mut shells = wrappers
+        .iter()
+        .rev()
+        .filter(|name| SHELLS.contains(&name.as_str()));
+    shells
+        .next()
+        .is_some_and(|name| POSIX_SHELLS.contains(&name.as_str()))
+}
 
 /// What a command runs, if it is a wrapper.
 pub(super) fn unwrap(command: &SimpleCommand) -> Option<Wrapped> {

@@ -42,7 +42,8 @@ impl Inside {
         self.refused.get_or_insert(why);
     }
 
-    fn opaque(&mut self, why: &str) {
+    /// A construct that cannot be judged, and why.
+    pub fn opaque(&mut self, why: &str) {
         self.refuse(Unparsable::Opaque(why.to_owned()));
     }
 

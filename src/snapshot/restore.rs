@@ -214,7 +214,8 @@ impl SnapshotStore {
 
     /// Whether `file` may be put back over `now`.
     pub fn check(&self, file: &PlanFile, now: &Before) -> Result<Fit, SnapshotError> {
-        if self.restoration(file, now)?.keeps_all_content() {
+        // Unless it would step over what the person wrote in between, and the agent then removed.
+        if file.gaps.is_empty() && self.restoration(file, now)?.keeps_all_content() {
             return Ok(Fit::Matches);
         }
         let mut seen = now.clone();

@@ -44,6 +44,13 @@ impl Enclosure {
         matches!(self, Self::Walled(_))
     }
 
+    /// The session is over: removes what its commands left in the sandbox.
+    pub fn close(&self) {
+        if let Self::Walled(walled) = self {
+            walled.sandbox.close();
+        }
+    }
+
     /// What stands around a line that runs in `cwd`. Looks at the disk.
     ///
     /// # Errors

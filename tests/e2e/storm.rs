@@ -48,6 +48,19 @@ struct Storm {
     counts: std::collections::BTreeMap<&'static str, usize>,
 }
 
+impl Drop for Storm {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let series = &self.nvim.neovim().series;
+            eprintln!(
+                "seed {}, Neovim {series}; the steps before:\n{}",
+                self.seed,
+                self.last_steps()
+            );
+        }
+    }
+}
+
 /// What a step did, and what the person must have agreed to after it where that is plain.
 struct Done {
     what: String,
@@ -122,14 +135,14 @@ impl Storm {
         self.log.push(format!("{step}: {}", done.what));
         let disk = std::fs::read(self.nvim.project().join("a.txt")).expect("the file");
         if let Err(problem) = self.model.check(&seen, done.base.as_deref(), &disk) {
-            let from = self.log.len().saturating_sub(12);
-            panic!(
-                "seed {}, Neovim {}: {problem}\nthe steps before:\n{}",
-                self.seed,
-                self.nvim.neovim().series,
-                self.log[from..].join("\n")
-            );
+            panic!("{problem}");
         }
+    }
+
+    /// The last steps, for who reads a failure.
+    fn last_steps(&self) -> String {
+        let from = self.log.len().saturating_sub(12);
+        self.log.get(from..).unwrap_or_default().join("\n")
     }
 
     fn tally(&self) -> String {
@@ -252,7 +265,18 @@ impl Storm {
                 break;
             }
             let (old, token) = (lines[at].clone(), self.token());
-            let new: Vec<String> = match self.random.usize(..4) {
+            // `u` may have brought back a line that a rejection then puts beside it.
+            if lines.iter().filter(|line| **line == old).count() > 1 {
+                at += 1;
+                continue;
+            }
+            // Beyond that the file does not grow.
+            let kind = if lines.len() < 2 * LINES {
+                self.random.usize(..4)
+            } else {
+                3 * self.random.usize(..2)
+            };
+            let new: Vec<String> = match kind {
                 0 => vec![format!("{token} agent")],
                 1 => vec![old.clone(), format!("{token} agent, more")],
                 2 => vec![format!("{token} agent"), format!("{token} agent again")],
@@ -276,6 +300,9 @@ impl Storm {
 
     async fn agent(&mut self) -> Done {
         let (arguments, lines) = self.edit();
+        if lines == self.model.text {
+            return Done::plain("nothing", self.model.base.clone());
+        }
         self.call(&arguments).await;
         self.model.change(lines);
         Done::plain(format!("the agent: {arguments}"), self.model.base.clone())
@@ -299,7 +326,8 @@ impl Storm {
         let seen: Seen = self.nvim.lua(LOOK).await;
         self.model.hunks = seen.hunks;
         let target = if row > 8 { row - 6 } else { row + 4 };
-        let what = match self.model.text.get(target).cloned() {
+        let once = |line: &String| self.model.text.iter().filter(|other| *other == line).count() == 1;
+        let what = match self.model.text.get(target).filter(|line| once(line)).cloned() {
             Some(old) => {
                 let new = format!("{old} {} agent", self.token());
                 let edits = json!([{ "old_string": format!("{old}\n"), "new_string": format!("{new}\n") }]);

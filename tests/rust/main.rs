@@ -80,6 +80,8 @@ mod tool_cases;
 mod transfer;
 // Judging shell lines: the tables of tests/fixtures/shell, and properties.
 mod shell;
+// What judging a line may cost: memory; time is measured by hand.
+mod shell_limits;
 // Commands that do their worst, and what is left of them.
 mod real_runs;
 // The analyser of shell lines against real shells in a jail.

@@ -2,6 +2,7 @@
 //! interleavings are in `src/review/laws.rs`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dcode::protocol::change::LineEdit;
 use dcode::review::{Author, Existence, Hunk, Rejection, ReviewBook, ReviewError, Selector, Texts};
@@ -579,4 +580,25 @@ fn a_keystroke_in_a_large_file_costs_little() {
     }
     let each = started.elapsed() / 100;
     assert!(each.as_millis() < 8, "{each:?} a keystroke, unoptimised");
+}
+
+#[test]
+fn who_kept_the_review_before_takes_nothing_any_more() {
+    let mut book = ReviewBook::new();
+    let texts = Texts {
+        base: Some("a\n".into()),
+        current: Some("b\n".into()),
+    };
+    let before = book.watch(Arc::new(|_| {}));
+    book.restore(Path::new("/p/a"), &texts);
+    let now = book.watch(Arc::new(|_| {}));
+    assert!(book.take_changed(before).is_empty());
+    let taken: Vec<PathBuf> = book.take_changed(now).into_iter().map(|(path, _)| path).collect();
+    assert_eq!(taken, [PathBuf::from("/p/a")]);
+    book.unwatch();
+    book.restore(Path::new("/p/b"), &texts);
+    assert!(book.take_changed(now).is_empty());
+    // Whoever begins to keep it hears of all that waits.
+    let next = book.watch(Arc::new(|_| {}));
+    assert_eq!(book.take_changed(next).len(), 2);
 }

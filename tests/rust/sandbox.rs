@@ -156,6 +156,21 @@ async fn the_project_is_writable_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_program_finds_a_place_for_its_state_beside_the_project() {
+    let place = Place::new();
+    let Some(sandbox) = place.sandbox() else { return };
+    let line = r#"mkdir -p "$XDG_STATE_HOME/x" && echo log > "$XDG_STATE_HOME/x/log" && ls -A . "#;
+    let before = std::fs::read_dir(&place.project).unwrap().count();
+    let out = within(&sandbox, &place, open(), line).await;
+    assert_eq!(out.exit, Exit::Code(0), "{}", out.output);
+    assert_eq!(std::fs::read_dir(&place.project).unwrap().count(), before);
+    // After the session nothing is left to run in.
+    sandbox.close();
+    let out = within(&sandbox, &place, open(), "echo x").await;
+    assert_ne!(out.exit, Exit::Code(0), "{}", out.output);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_runs_later_is_protected() {
     let place = Place::new();
     let Some(sandbox) = place.sandbox() else { return };

@@ -88,6 +88,7 @@ impl Session {
         self.beside.wait().await;
         self.blueprint.end();
         self.core.end(false);
+        self.core.enclosure.close();
         self.core.events.push(Event::Stopped {
             reason: "shutdown".into(),
         });

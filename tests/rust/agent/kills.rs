@@ -115,11 +115,11 @@ fn phase(line: &str) -> Option<&'static str> {
         return None;
     }
     Some(match () {
-        () if about("journal.jsonl") => "journal",
-        () if about("/review") || about("/waiting") => "review texts",
-        () if about("/blobs") => "blobs",
-        () if about("manifest") || about("/snapshots") || about("undo.json") => "snapshot",
-        () if about("/project") => "apply",
+        () if about("journal.jsonl") => "journal: records",
+        () if about("/review") || about("/waiting") => "journal: review texts",
+        () if about("/intents") => "apply: what is about to change",
+        () if about("/snapshots") => "apply: what was there before",
+        () if about("/project") => "apply: files",
         () => "other state",
     })
 }
@@ -233,19 +233,34 @@ fn after_a_kill_at_any_call_files_are_whole_and_review_and_undo_are_there() {
         .and_then(|seed| seed.parse().ok())
         .unwrap_or(1);
     let mut histogram: BTreeMap<&str, usize> = BTreeMap::new();
-    for kill in 0..kills {
+    let (mut tries, mut done) = (0, 0);
+    while done < kills {
+        tries += 1;
+        assert!(
+            tries < 4 * kills + 40,
+            "the calls of the first run do not come again: {histogram:?}"
+        );
         let drawn = &calls[draw(&mut seed, calls.len())];
         let folder = prepared();
         let inject = format!("{}:signal=KILL:when={}", drawn.name, drawn.count);
         let (output, trace) = traced(folder.path(), &inject);
-        let killed = !output.status.success();
-        let last = trace.lines().rev().find_map(phase).filter(|_| killed);
-        let phase = last.unwrap_or("not killed: another thread's calls");
-        *histogram.entry(phase).or_default() += 1;
+        // Threads share out their work differently from run to run: the call may not have come.
+        if !output.status.success() {
+            done += 1;
+            let phase = trace.lines().rev().find_map(phase).unwrap_or("before all of it");
+            *histogram.entry(phase).or_default() += 1;
+        }
         check(
             folder.path(),
-            &format!("kill {kill} ({inject}, drawn in {})", drawn.phase),
+            &format!("kill {done} ({inject}, drawn in {})", drawn.phase),
         );
     }
-    println!("{kills} kills over {} calls: {histogram:?}", calls.len());
+    let within = histogram
+        .iter()
+        .filter(|(phase, _)| phase.starts_with("apply") || phase.starts_with("journal"));
+    let within: usize = within.map(|(_, count)| count).sum();
+    println!(
+        "{kills} kills in {tries} runs over {} calls, {within} of them within an apply or a journal write: {histogram:?}",
+        calls.len()
+    );
 }

@@ -47,6 +47,17 @@ fn what_the_person_wrote_between_two_steps_or_calls_is_not_lost() {
         matches!(world.undo(Scope::Turn), Err(Refused::Conflicts(_))),
         "within one step"
     );
+
+    // Going back over both would change nothing, and leave the person's text behind.
+    world.step(4, 3, &["c"], || put(&world.at("c"), b"1\n"));
+    put(&world.at("c"), b"mine\n");
+    world.step(5, 3, &["c"], || std::fs::remove_file(world.at("c")).unwrap());
+    assert!(
+        matches!(world.undo(Scope::Turn), Err(Refused::Conflicts(_))),
+        "also where the agent removed it"
+    );
+    world.undo(Scope::Steps(1)).unwrap();
+    assert_eq!(read(&world.at("c")), "mine\n");
 }
 
 #[test]

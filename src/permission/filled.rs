@@ -238,8 +238,7 @@ mod tests {
     use super::*;
     use crate::shell::parse::analyze;
 
-    /// The readings of the last word of a line; `?` in front when it is computed.
-    fn last(line: &str) -> String {
+    fn filled(line: &str) -> Filled {
         let ground = Ground::new(Path::new("/w"), Some(Path::new("/h")), &[], &[]);
         let analysis = analyze(line);
         let command = analysis
@@ -247,10 +246,18 @@ mod tests {
             .iter()
             .rfind(|command| command.program.as_deref() == Some("p"));
         let word = command.and_then(|command| command.words.last()).unwrap().clone();
-        let filled = Variables::new(&ground, &analysis).fill(&word);
+        Variables::new(&ground, &analysis).fill(&word)
+    }
+
+    /// The readings of the last word of a line; `?` in front when it is computed, `!` when the line does not set
+    /// all of it.
+    fn last(line: &str) -> String {
+        let filled = filled(line);
+        let mark = |is: bool, mark: &'static str| if is { mark } else { "" };
         format!(
-            "{}{}",
-            if filled.computed { "?" } else { "" },
+            "{}{}{}",
+            mark(filled.computed, "?"),
+            mark(filled.foreign, "!"),
             filled.texts.join("|")
         )
     }
@@ -269,7 +276,16 @@ mod tests {
             ("p $(pwd)", "/w"),
             ("p `pwd`/x", "/w/x"),
             ("p ${x:=.env}", ".env"),
-            ("p $X/y", "$X/y"),
+            ("p $X/y", "!$X/y"),
+            ("a=$X; p $a", "!$X|$a"),
+            ("a=1; b=$X; p $a$b", "!1$X|1$b"),
+            ("a=x; p ${a:-$(cat y)}", "?x|$(cat y)|${a:-$(cat y)}"),
+            ("a=x; p ${a%y}", "?x|${a%y}"),
+            ("p $OLDPWD", "/w"),
+            ("p $(git rev-parse --show-toplevel)", "/w"),
+            ("a=b; p $a$", "b$"),
+            ("a=b; p ${a}$_c", "!b$_c"),
+            ("p $(echo $(ls))x", "?$(echo $(ls))x"),
             ("p $(cat x)", "?$(cat x)"),
             ("x=$(cat y); p $x", "?$(cat y)|$x"),
             ("p $1", "?$1"),
@@ -277,5 +293,33 @@ mod tests {
         ] {
             assert_eq!(last(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn what_is_not_known_may_be_nothing() {
+        for (line, expected) in [
+            ("p .e${X}nv", ".env"),
+            ("p $X", ""),
+            ("a=.e; p $a${X}nv", ".env"),
+            ("p ${X}a$Y", "a"),
+            ("p x$(ls)y", "xy"),
+        ] {
+            assert!(filled(line).emptied.contains(&expected.to_owned()), "{line}");
+        }
+        for line in ["p a", "a=b; p $a", "p $HOME/x", "p ${x:-y}$PWD"] {
+            assert!(
+                filled(line).emptied.is_empty() || line.contains("${x"),
+                "{line}: {:?}",
+                filled(line)
+            );
+        }
+    }
+
+    #[test]
+    fn the_number_of_readings_and_their_depth_are_bounded() {
+        let values: String = (0..40).map(|n| format!("a=v{n}; ")).collect();
+        assert_eq!(filled(&format!("{values}p $a")).texts.len(), MAX_READINGS);
+        assert!(filled(&format!("{values}p $a$a")).texts.len() <= MAX_READINGS);
+        assert!(filled("a=$b; b=$a; p $a").computed, "a value that holds itself");
     }
 }

@@ -138,3 +138,56 @@ impl Finding {
         strict
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(reason: &str) -> Finding {
+        Finding::ask("tier", "a rule", reason)
+    }
+
+    fn kept(reason: &str) -> Finding {
+        ask(reason).for_session(Key::Command(reason.to_owned()))
+    }
+
+    #[test]
+    fn of_two_the_stricter_speaks_and_of_equals_the_first() {
+        let allow = || Finding::allow("tier", "a rule", "fine");
+        let deny = || Finding::deny("rule", "a rule", "no");
+        for (one, other, speaks) in [
+            (allow(), ask("asked"), "asked"),
+            (ask("asked"), allow(), "asked"),
+            (ask("asked"), deny(), "no"),
+            (ask("first"), ask("second"), "first"),
+            (kept("first"), ask("second"), "second"),
+            (kept("first"), kept("second"), "first"),
+            (
+                kept("first").for_good(Key::Command("x".into())),
+                kept("second"),
+                "second",
+            ),
+        ] {
+            assert_eq!(one.join(other).reason, speaks);
+        }
+    }
+
+    #[test]
+    fn what_only_the_person_may_answer_stays_so_while_it_is_asked() {
+        assert!(!ask("one").join(ask("two")).personal);
+        for joined in [
+            ask("one").join(ask("two").for_person()),
+            ask("one").for_person().join(ask("two")),
+        ] {
+            assert!(joined.personal && !joined.sticky);
+        }
+        let joined = kept("one").sticking().join(ask("two"));
+        assert!(joined.sticky && joined.personal && joined.reason == "two");
+        let denied = ask("one").sticking().join(Finding::deny("rule", "a rule", "no"));
+        assert!(!denied.sticky && !denied.personal);
+        let allowed = Finding::allow("tier", "a rule", "fine")
+            .sticking()
+            .join(ask("one"));
+        assert!(!allowed.sticky, "only what asks sticks");
+    }
+}

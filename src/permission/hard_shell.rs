@@ -268,7 +268,8 @@ impl Judge<'_> {
         let texts = self.naming.fill(word).texts;
         texts
             .iter()
-            .find_map(|text| self.everything_at(command, word, text))
+            .flat_map(|text| self.naming.braces(text))
+            .find_map(|text| self.everything_at(command, word, &text))
     }
 
     fn everything_at(&self, command: &SimpleCommand, word: &Word, text: &str) -> Option<Finding> {

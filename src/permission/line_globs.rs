@@ -35,6 +35,11 @@ impl LineGlobs {
         self.is_exhausted.get()
     }
 
+    /// What the line names is too much to be looked at.
+    pub fn give_up(&self) {
+        self.is_exhausted.set(true);
+    }
+
     /// What a pattern matches now below `base`, as the shell would: a leading dot only where the pattern has
     /// one. Nothing once the line has looked at too much.
     pub fn matches(&self, base: &Path, pattern: &str) -> Vec<Named> {

@@ -18,6 +18,7 @@
 
 pub mod access;
 pub mod annotations;
+mod braces;
 mod copying;
 pub mod decision;
 pub mod explain;

@@ -7,6 +7,7 @@
 use std::cell::Cell;
 use std::path::PathBuf;
 
+use crate::permission::braces;
 use crate::permission::filled::{Filled, Variables};
 use crate::permission::ground::Ground;
 use crate::permission::line_globs::LineGlobs;
@@ -158,34 +159,53 @@ impl<'a> Naming<'a> {
             .filter_map(|redirect| redirect.target.as_ref());
         let words = command.words.iter().skip(1).chain(targets);
         words
-            .flat_map(|word| self.texts(&self.fill(word).emptied, word.kind == WordKind::Pattern))
+            .flat_map(|word| self.texts(&self.fill(word).emptied, true))
             .collect()
     }
 
     /// Every path that a word may name.
     pub fn word(&self, word: &Word) -> Vec<Named> {
-        self.texts(&self.fill(word).texts, word.kind == WordKind::Pattern)
+        self.texts(&self.fill(word).texts, word.kind != WordKind::Literal)
     }
 
-    fn texts(&self, texts: &[String], is_pattern: bool) -> Vec<Named> {
+    /// `expands`: whether the shell reads braces in the texts.
+    fn texts(&self, texts: &[String], expands: bool) -> Vec<Named> {
         let mut found: Vec<Named> = Vec::new();
-        for text in texts.iter().flat_map(|text| readings(text)) {
+        let mut add = |named: Named| {
+            if !found.contains(&named) {
+                found.push(named);
+            }
+        };
+        let words = texts.iter().flat_map(|text| {
+            if expands {
+                self.braces(text)
+            } else {
+                vec![text.clone()]
+            }
+        });
+        for text in words.flat_map(|text| readings(&text)) {
             let text = self.expand(&text);
             for base in &self.bases {
-                let is_pattern = is_pattern || text.contains(['*', '?', '[']);
-                let paths = if is_pattern {
-                    self.globs.matches(base, &text)
-                } else {
-                    Vec::new()
-                };
-                for named in paths.into_iter().chain([Named::new(base, &text)]) {
-                    if !found.contains(&named) {
-                        found.push(named);
-                    }
+                if text.contains(['*', '?', '[']) {
+                    self.globs.matches(base, &text).into_iter().for_each(&mut add);
                 }
+                add(Named::new(base, &text));
             }
         }
         found
+    }
+
+    /// A text and the words that its braces stand for. Where they are too many, what the line names is not known.
+    pub fn braces(&self, text: &str) -> Vec<String> {
+        let words = braces::words(text);
+        if words.is_none() {
+            self.globs.give_up();
+        }
+        let mut words = words.unwrap_or_default();
+        if !words.iter().any(|word| word == text) {
+            words.push(text.to_owned());
+        }
+        words
     }
 
     /// Takes one entry from what the searches of the line are followed to; `false` when there is none left.

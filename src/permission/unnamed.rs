@@ -228,7 +228,7 @@ impl Look<'_> {
         let walk = ignore::WalkBuilder::new(root)
             .hidden(self.reach == Reach::Visible)
             .build();
-        for entry in walk.flatten().filter(|entry| entry.depth() > 0) {
+        for entry in walk.flatten() {
             if !self.naming.spend_on_search() {
                 return Some(root.to_owned());
             }

@@ -70,6 +70,11 @@ mod tests {
                 single.edit(path, edit, author);
             }
             prop_assert_eq!(batch.export(path), single.export(path));
+            let shown = |book: &ReviewBook| -> Vec<_> {
+                let hunks = book.hunks(path).into_iter();
+                hunks.map(|hunk| (hunk.start, hunk.removed, hunk.added)).collect()
+            };
+            prop_assert_eq!(shown(&batch), shown(&single));
         }
     }
 }

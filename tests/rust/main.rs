@@ -54,6 +54,8 @@ mod patch_peer;
 mod path_races;
 // The gate: tables of cases, memory, laws.
 mod permission;
+// What the person has allowed: listed, taken back, and said in verdicts.
+mod permission_grants;
 // Laws of the gate, and everyday lines that never ask.
 mod permission_laws;
 // A folder with a backend and an editor over it.

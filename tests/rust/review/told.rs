@@ -4,25 +4,23 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use dcode::protocol::change::LineEdit;
-use dcode::review::{Author, ReviewBook, Selector, Urgency};
+use dcode::review::{Author, Keeper, ReviewBook, Selector, Urgency};
 
 const PATH: &str = "/p/a.rs";
 
 /// A book with one buffer, and what was told since it was last asked.
 struct Told {
     book: ReviewBook,
+    keeper: Keeper,
     heard: Arc<Mutex<Vec<Urgency>>>,
 }
 
 impl Told {
     fn new(text: &str) -> Self {
-        let mut told = Self {
-            book: ReviewBook::new(),
-            heard: Arc::default(),
-        };
-        let heard = Arc::clone(&told.heard);
-        told.book
-            .watch(Arc::new(move |urgency| heard.lock().unwrap().push(urgency)));
+        let (mut book, heard) = (ReviewBook::new(), Arc::<Mutex<Vec<Urgency>>>::default());
+        let told = Arc::clone(&heard);
+        let keeper = book.watch(Arc::new(move |urgency| told.lock().unwrap().push(urgency)));
+        let mut told = Self { book, keeper, heard };
         told.book.attach(Path::new(PATH), text);
         told
     }
@@ -34,7 +32,7 @@ impl Told {
     /// What was heard, and the current text of each file that changed; `None` = nothing waits in it.
     fn since(&mut self) -> (Vec<Urgency>, Vec<(PathBuf, Option<String>)>) {
         let heard = std::mem::take(&mut *self.heard.lock().unwrap());
-        let changed = self.book.take_changed().into_iter();
+        let changed = self.book.take_changed(self.keeper).into_iter();
         let text = |moment: dcode::review::Moment| moment.texts().current.unwrap();
         (
             heard,
@@ -155,10 +153,9 @@ fn one_who_begins_to_watch_hears_of_all_that_waits() {
     book.write(Path::new("/p/b"), Some("x\n"), Some("y\n"), Author::Agent);
     book.attach(Path::new("/p/c"), "settled\n");
     book.write(Path::new("/p/a"), Some("x\n"), None, Author::Agent);
-    assert_eq!(book.take_changed().len(), 0, "nobody keeps it");
-    book.watch(Arc::new(|_| {}));
+    let keeper = book.watch(Arc::new(|_| {}));
     let changed: Vec<_> = book
-        .take_changed()
+        .take_changed(keeper)
         .into_iter()
         .map(|(path, moment)| {
             let texts = moment.unwrap().texts();
@@ -173,7 +170,7 @@ fn one_who_begins_to_watch_hears_of_all_that_waits() {
             (PathBuf::from("/p/b"), text("x\n"), text("y\n")),
         ]
     );
-    assert_eq!(book.take_changed().len(), 0, "taken");
+    assert_eq!(book.take_changed(keeper).len(), 0, "taken");
 }
 
 #[test]

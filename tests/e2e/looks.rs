@@ -153,6 +153,38 @@ async fn an_approval_of_a_command() {
     .await;
 }
 
+/// A second model said no: what it said stands above the choices.
+#[tokio::test]
+async fn a_command_that_the_validator_blocked() {
+    in_each_size("approval-blocked", async |neovim, size, name| {
+        let model = ModelServer::start();
+        let command = json!({ "command": "rm -rf build/cache && ls build" });
+        model.push(
+            Reply::new()
+                .text("I clean up.")
+                .tool_call("c1", "bash", &command)
+                .done(),
+        );
+        let why = "Nobody asked for the cache to go, and building it again takes hours. \
+                   The task only speaks of the sum in total.rs.";
+        let verdict = json!({ "approve": false, "reasoning": why });
+        model.push(Reply::new().tool_call("v1", "verdict", &verdict).done());
+        let nvim = start(
+            neovim,
+            size,
+            &model,
+            "mode = 'yolo', validator = { model = 'mock:m' }",
+        )
+        .await;
+        nvim.input(":Dcode do it<CR>").await;
+        nvim.wait_for("dcode asks").await;
+        nvim.input(":Dcode answer<CR>").await;
+        nvim.wait_for_lua("vim.bo.filetype == 'dcode-prompt'").await;
+        nvim.expect_screen(&name, same_folder).await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_question() {
     in_each_size("question", async |neovim, size, name| {

@@ -6,6 +6,7 @@
 //! question each. `doc/git.md` says where the answers differ from git's.
 
 mod abbrev;
+pub mod attributes;
 pub mod blame;
 pub mod bloom;
 pub mod by_time;

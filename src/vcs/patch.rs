@@ -1,10 +1,10 @@
 //! Changes as a unified diff, as git prints it.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use git2::{AttrCheckFlags, DiffLineType, DiffOptions, Oid, Patch};
+use git2::{DiffLineType, DiffOptions, Oid, Patch};
 
+use crate::vcs::attributes::Attributes;
 use crate::vcs::changes::{Change, File};
 use crate::vcs::error::VcsError;
 use crate::vcs::quote::{path, prefixed};
@@ -61,7 +61,7 @@ enum Body {
     Lines(Vec<u8>, Vec<u8>),
 }
 
-fn body(store: &Store, change: &Change) -> Result<Body, VcsError> {
+fn body(store: &Store, attributes: &Attributes<'_>, change: &Change) -> Result<Body, VcsError> {
     let same = change
         .old
         .as_ref()
@@ -77,7 +77,7 @@ fn body(store: &Store, change: &Change) -> Result<Body, VcsError> {
     let (Side::Bytes(old), Side::Bytes(new)) = sides else {
         return Ok(Body::TooLarge);
     };
-    let binary = match attribute(store, change.path()) {
+    let binary = match attributes.is_binary(change.path()) {
         Some(binary) => binary,
         None => is_binary(&old) || is_binary(&new),
     };
@@ -86,18 +86,6 @@ fn body(store: &Store, change: &Change) -> Result<Body, VcsError> {
     } else {
         Body::Lines(old, new)
     })
-}
-
-/// Whether the attribute `diff` says that a file is binary, or text.
-fn attribute(store: &Store, path: &[u8]) -> Option<bool> {
-    use std::os::unix::ffi::OsStrExt;
-    let path = Path::new(std::ffi::OsStr::from_bytes(path));
-    let flags = AttrCheckFlags::FILE_THEN_INDEX;
-    match git2::AttrValue::from_bytes(store.git().get_attr_bytes(path, "diff", flags).ok()?) {
-        git2::AttrValue::False => Some(true),
-        git2::AttrValue::True => Some(false),
-        _ => None,
-    }
 }
 
 fn options(context: u32) -> DiffOptions {
@@ -113,8 +101,8 @@ fn options(context: u32) -> DiffOptions {
 ///
 /// # Errors
 /// A missing object.
-pub fn counts(store: &Store, change: &Change) -> Result<Counts, VcsError> {
-    match body(store, change)? {
+pub fn counts(store: &Store, attributes: &Attributes<'_>, change: &Change) -> Result<Counts, VcsError> {
+    match body(store, attributes, change)? {
         Body::Same => Ok(Counts::default()),
         Body::Binary | Body::TooLarge => Ok(Counts {
             binary: true,
@@ -136,8 +124,14 @@ pub fn counts(store: &Store, change: &Change) -> Result<Counts, VcsError> {
 ///
 /// # Errors
 /// A missing object.
-pub fn write(store: &Store, change: &Change, context: u32, out: &mut String) -> Result<Counts, VcsError> {
-    let body = body(store, change)?;
+pub fn write(
+    store: &Store,
+    attributes: &Attributes<'_>,
+    change: &Change,
+    context: u32,
+    out: &mut String,
+) -> Result<Counts, VcsError> {
+    let body = body(store, attributes, change)?;
     let (old, new) = (change.old.as_ref(), change.new.as_ref());
     let names = names(change);
     let _ = writeln!(out, "diff --git {} {}", names.git.0, names.git.1);

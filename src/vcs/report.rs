@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::vcs::attributes::Attributes;
 use crate::vcs::changes::Change;
 use crate::vcs::error::{Stop, VcsError};
 use crate::vcs::patch::{self, Counts};
@@ -73,6 +74,7 @@ pub fn report(
         files: found.changes.len(),
         ..Report::default()
     };
+    let attributes = Attributes::new(store);
     let (mut named, mut hidden, mut left_out) = (Vec::new(), 0, Vec::new());
     for path in &found.unmerged {
         if visible(path) != Visible::Nothing {
@@ -87,7 +89,7 @@ pub fn report(
             (_, Form::Names) => names(change, &mut report.text),
             (Visible::Name, _) => named.push(change),
             _ if report.text.len() >= MAX_BYTES => left_out.push(change),
-            (Visible::Content, form) => one(store, change, form, &mut report)?,
+            (Visible::Content, form) => one(store, &attributes, change, form, &mut report)?,
         }
     }
     if form == Form::Stat && report.files > 0 {
@@ -112,11 +114,17 @@ pub fn report(
     Ok(report)
 }
 
-fn one(store: &Store, change: &Change, form: Form, report: &mut Report) -> Result<(), VcsError> {
+fn one(
+    store: &Store,
+    attributes: &Attributes<'_>,
+    change: &Change,
+    form: Form,
+    report: &mut Report,
+) -> Result<(), VcsError> {
     let counts = match form {
-        Form::Patch(context) => patch::write(store, change, context, &mut report.text)?,
+        Form::Patch(context) => patch::write(store, attributes, change, context, &mut report.text)?,
         Form::Stat | Form::Names => {
-            let counts = patch::counts(store, change)?;
+            let counts = patch::counts(store, attributes, change)?;
             stat(change, counts, &mut report.text);
             counts
         }

@@ -94,7 +94,8 @@ impl Ledger {
     }
 
     /// The context was rewritten and has this size now; what was counted before says nothing any more.
-    pub fn resized(&mut self, tokens: u64) -> Usage {
+    pub fn resized(&mut self, tokens: u64, window: u64) -> Usage {
+        self.window = window;
         self.last = TokenCount {
             input: tokens,
             ..TokenCount::default()

@@ -73,7 +73,8 @@ pub fn waiting(state_dir: &Path, root: &Path) -> Vec<SessionId> {
     there.into_iter().filter(free).collect()
 }
 
-/// The newest session of the project that no process has open.
+/// The newest session of the project that no process has open and in which something was done. One that was begun
+/// only to go on with an earlier one may have recorded what waited there, and nothing else.
 pub fn newest(state_dir: &Path, is_ours: impl Fn(&Path) -> bool) -> Option<SessionId> {
     let dir = PrivateDir::open(&state_dir.join("sessions")).ok()?;
     let names = dir.names().ok()?;
@@ -84,9 +85,14 @@ pub fn newest(state_dir: &Path, is_ours: impl Fn(&Path) -> bool) -> Option<Sessi
             .ok()
             .and_then(|read| read.records.into_iter().next());
         let here = matches!(began, Some(Record::SessionStarted { cwd, .. }) if is_ours(&cwd));
-        here && !is_locked(&path)
+        here && !is_locked(&path) && was_worked_in(&path)
     });
     ours.next()
+}
+
+fn was_worked_in(journal: &Path) -> bool {
+    let work = |record: &Record| matches!(record, Record::TurnStarted { .. } | Record::StepStarted { .. });
+    journal::read(journal).is_ok_and(|read| read.records.iter().any(work))
 }
 
 /// How many hunks wait in how many files of a session that nobody has open.

@@ -15,7 +15,7 @@ use crate::agent::step;
 use crate::host::scope;
 use crate::protocol::event::{Event, TurnEnd};
 use crate::protocol::ids::TurnId;
-use crate::protocol::message::{Message, ToolCall, ToolResult};
+use crate::protocol::message::{Message, Role, ToolCall, ToolResult};
 use crate::protocol::op::PromptContext;
 use crate::provider::{ProviderError, ProviderErrorKind, StopReason};
 
@@ -101,8 +101,8 @@ async fn work(core: &Arc<Core>, turn: TurnId, cancel: &CancellationToken) -> End
     let scope = || core.scope(cancel.clone());
     let limit = core.config.limits.max_steps;
     let mut shortened = false;
-    for at in 0..limit {
-        if at > 0 {
+    for _ in 0..limit {
+        if !the_person_spoke_last(core) {
             take_words(core, turn);
         }
         if compact::due(core, &prefix) {
@@ -189,6 +189,13 @@ async fn work(core: &Arc<Core>, turn: TurnId, cancel: &CancellationToken) -> End
         text: said,
         message: Some(message),
     }
+}
+
+/// Then nothing of theirs is added: two messages of the person in a row are refused by some servers.
+fn the_person_spoke_last(core: &Core) -> bool {
+    let history = core.history.lock().unwrap_or_else(PoisonError::into_inner);
+    let last = history.messages().last();
+    last.is_some_and(|last| last.role == Role::User)
 }
 
 /// Hands the model what the person said meanwhile; false when that is nothing.

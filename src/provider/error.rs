@@ -96,9 +96,7 @@ impl Said {
         Self {
             page: false,
             code: codes.join(" ").to_lowercase(),
-            message: message
-                .or_else(|| text(error))
-                .unwrap_or_else(|| error.to_string()),
+            message: message.or_else(|| text(error)).unwrap_or_else(|| whole(error)),
         }
     }
 
@@ -107,6 +105,15 @@ impl Said {
         words
             .iter()
             .any(|word| message.contains(word) || self.code.contains(word))
+    }
+}
+
+/// What is said where no field is known; nothing, where nothing is.
+fn whole(error: &Value) -> String {
+    match error {
+        Value::Null => String::new(),
+        Value::Object(fields) if fields.is_empty() => String::new(),
+        error => error.to_string(),
     }
 }
 

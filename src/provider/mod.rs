@@ -6,7 +6,8 @@
 //! | `settings`, `rows`, `providers.toml` | what may be configured, and what is known without |
 //! | `table`, `keys`, `catalogue` | choosing and opening a model |
 //! | `scripted` | a provider that plays a file |
-//! | `client`, `reply`, `retry`, `http`, `sse` | one request over HTTP: trust, patience, trying again |
+//! | `dial`, `client`, `retry` | how a model is reached; requests to it, and trying again |
+//! | `line`, `http`, `sse`, `reply` | one try over HTTP: trust, patience, the reply as it comes |
 //! | `wire` | what the wires have in common |
 //! | `chat`, `responses`, `messages` | the three: `body` writes requests, the rest reads replies |
 //! | `repair`, `arguments`, `media`, `in_text`, `halves`, `conclude` | what every wire needs of them |
@@ -19,11 +20,13 @@ mod catalogue;
 mod chat;
 mod client;
 mod conclude;
+mod dial;
 mod error;
 mod halves;
 mod http;
 mod in_text;
 mod keys;
+mod line;
 mod media;
 mod messages;
 mod model;
@@ -43,7 +46,8 @@ mod transport;
 mod wire;
 
 pub use catalogue::{ModelRow, list, open_any};
-pub use client::{Dial, HttpModel};
+pub use client::HttpModel;
+pub use dial::Dial;
 pub use http::Timeouts;
 pub use model::{
     ChatRequest, Provider, ProviderError, ProviderErrorKind, StopReason, StreamEvent, TokenCount, Wait,

@@ -28,7 +28,7 @@ const STEM_LENGTH: usize = 32;
 ///   turn, because some providers use the same id again in every turn.
 /// * A call whose arguments are no JSON object and which never ran (no result, or [`INTERRUPTED`]) is an
 ///   unfinished one and goes, with its result. One that got another result stays.
-/// * Results without a call, and messages left with nothing to say, go.
+/// * Results without a call, messages left with nothing to say, and sealed reasoning at the end of one, go.
 /// * Ids are unique: the second `call_0` becomes `call_0-2` in call and result alike.
 ///
 /// `paired(&paired(x)) == paired(x)`.
@@ -100,6 +100,13 @@ fn answered(message: &Message, span: &[Message], ids: &mut UniqueIds) -> (Messag
             },
         }));
     }
+    // Sealed reasoning with nothing behind it is refused: its word or call was cut off.
+    let last = spoken.iter().rposition(says_something);
+    let mut at = 0..;
+    spoken.retain(|block| {
+        let behind = at.next() > last;
+        !(behind && matches!(block, Block::Sealed { .. }))
+    });
     let message_of = |role, blocks| Message { role, blocks };
     (
         message_of(Role::Assistant, spoken),
@@ -126,11 +133,15 @@ fn of_the_person(message: &Message) -> Option<Message> {
 
 /// Reasoning alone is no message: the turn was stopped while the model thought.
 fn has_something_to_say(message: &Message) -> bool {
-    message.blocks.iter().any(|block| match block {
+    message.blocks.iter().any(says_something)
+}
+
+fn says_something(block: &Block) -> bool {
+    match block {
         Block::Text { text } => !text.trim().is_empty(),
         Block::ToolCall(_) | Block::Media { .. } => true,
         Block::Reasoning { .. } | Block::Sealed { .. } | Block::ToolResult(_) => false,
-    })
+    }
 }
 
 #[derive(Default)]
@@ -314,5 +325,21 @@ mod tests {
             paired(&[Message::user("go"), says(Assistant, vec![thought])]),
             [Message::user("go")]
         );
+    }
+    #[test]
+    fn a_sealed_thought_with_nothing_behind_it_goes() {
+        let sealed = || Block::Sealed {
+            model: "a:m".into(),
+            item: serde_json::Value::Null,
+        };
+        let history = [
+            Message::user("go"),
+            says(
+                Assistant,
+                vec![sealed(), text("I look."), sealed(), call("a", "{\"pa")],
+            ),
+            Message::user("well?"),
+        ];
+        assert_eq!(paired(&history)[1].blocks, [sealed(), text("I look.")]);
     }
 }

@@ -12,7 +12,7 @@ use super::in_text::Scavenger;
 use super::model::StreamEvent;
 use super::peer::Peer;
 use super::retry::Failure;
-use super::sentences::endless_line;
+use super::sentences::{endless_line, endless_reply};
 use super::sse::SseFault;
 use super::transport::{cut, silent};
 use super::wire::Reader;
@@ -53,6 +53,7 @@ impl Reply {
                 Some(Err(SseFault::Broken)) => return Err(cut(&self.peer)),
                 Some(Err(SseFault::Silent(waited))) => return Err(silent(&self.peer, waited)),
                 Some(Err(SseFault::TooLong)) => return Err(endless_line(&self.peer)),
+                Some(Err(SseFault::Endless)) => return Err(endless_reply(&self.peer)),
             }
         }
         Ok(())

@@ -152,6 +152,13 @@ mod tests {
             read("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"),
             Some(Duration::ZERO)
         );
+        let soon = std::time::SystemTime::now() + Duration::from_secs(30);
+        let wait = read("retry-after", &httpdate::fmt_http_date(soon)).unwrap();
+        // The date has whole seconds.
+        assert!(
+            wait > Duration::from_secs(27) && wait <= Duration::from_secs(30),
+            "{wait:?}"
+        );
         assert_eq!(read("retry-after", "-3"), None);
         assert_eq!(read("retry-after", "soon"), None);
     }

@@ -252,6 +252,16 @@ pub(super) fn endless_line(peer: &Peer) -> Failure {
     )
 }
 
+/// A reply that does not end. What came of it is kept.
+pub(super) fn endless_reply(peer: &Peer) -> Failure {
+    failure(
+        ProviderErrorKind::Protocol,
+        Again::Never,
+        format!("{} sent more than 128 MiB without an end.", peer.provider),
+        "Choose another model with :Dcode model PROVIDER:MODEL; this one does not stop.",
+    )
+}
+
 /// The configuration is at fault.
 pub(super) fn config(message: impl Into<String>, hint: impl Into<String>) -> ProviderError {
     ProviderError {

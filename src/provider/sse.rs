@@ -14,6 +14,8 @@ use super::http::Timeouts;
 
 /// The longest line. One line may hold a whole file that the model writes.
 const LINE_LIMIT: usize = 4 * 1024 * 1024;
+/// The longest reply, frames included: some 400,000 tokens. What is longer never ends.
+const REPLY_LIMIT: usize = 128 * 1024 * 1024;
 
 /// Why the events end early.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(super) enum SseFault {
     Silent(Duration),
     /// A line is longer than the limit.
     TooLong,
+    /// The whole reply is longer than the limit.
+    Endless,
 }
 
 /// The data of each event, in order. After a fault nothing follows.
@@ -35,14 +39,30 @@ where
     B: AsRef<[u8]> + Send + 'static,
     E: Send + 'static,
 {
-    let text = stream::unfold(Some(Reader::new(bytes.boxed(), timeouts)), |reader| async {
-        let mut reader = reader?;
-        match reader.next().await {
-            Some(Ok(text)) => Some((Ok(text), Some(reader))),
-            Some(Err(fault)) => Some((Err(fault), None)),
-            None => Some((Ok(reader.end()), None)),
-        }
-    });
+    within(bytes, timeouts, REPLY_LIMIT)
+}
+
+/// The same for replies of at most `limit` bytes.
+fn within<B, E>(
+    bytes: impl Stream<Item = Result<B, E>> + Send + 'static,
+    timeouts: Timeouts,
+    limit: usize,
+) -> BoxStream<'static, Result<String, SseFault>>
+where
+    B: AsRef<[u8]> + Send + 'static,
+    E: Send + 'static,
+{
+    let text = stream::unfold(
+        Some(Reader::new(bytes.boxed(), timeouts, limit)),
+        |reader| async {
+            let mut reader = reader?;
+            match reader.next().await {
+                Some(Ok(text)) => Some((Ok(text), Some(reader))),
+                Some(Err(fault)) => Some((Err(fault), None)),
+                None => Some((Ok(reader.end()), None)),
+            }
+        },
+    );
     text.eventsource()
         .map(|event| match event {
             Ok(event) => Ok(event.data),
@@ -59,16 +79,19 @@ struct Reader<B, E> {
     begun: bool,
     decoder: Decoder,
     line: usize,
+    /// How much may come yet.
+    room: usize,
 }
 
 impl<B: AsRef<[u8]>, E> Reader<B, E> {
-    fn new(bytes: BoxStream<'static, Result<B, E>>, timeouts: Timeouts) -> Self {
+    fn new(bytes: BoxStream<'static, Result<B, E>>, timeouts: Timeouts, room: usize) -> Self {
         Self {
             bytes,
             timeouts,
             begun: false,
             decoder: UTF_8.new_decoder_with_bom_removal(),
             line: 0,
+            room,
         }
     }
 
@@ -92,6 +115,10 @@ impl<B: AsRef<[u8]>, E> Reader<B, E> {
         };
         if self.line > LINE_LIMIT {
             return Some(Err(SseFault::TooLong));
+        }
+        match self.room.checked_sub(chunk.len()) {
+            Some(room) => self.room = room,
+            None => return Some(Err(SseFault::Endless)),
         }
         Some(Ok(self.decode(chunk, false)))
     }
@@ -153,5 +180,12 @@ mod tests {
         let piece = vec![b'x'; 1024 * 1024];
         let pieces: Vec<&[u8]> = std::iter::repeat_n(piece.as_slice(), 6).collect();
         assert_eq!(read(&pieces).await, ["TooLong"]);
+    }
+    #[tokio::test]
+    async fn a_reply_without_end_is_a_fault() {
+        let endless = stream::repeat_with(|| Ok::<_, ()>(b"data: x\n\n"));
+        let events: Vec<_> = within(endless, Timeouts::default(), 9 * 5 + 8).collect().await;
+        assert_eq!(events.len(), 5 + 1);
+        assert!(matches!(events.last(), Some(Err(SseFault::Endless))));
     }
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::client::{Dial, HttpModel};
+use super::client::HttpModel;
+use super::dial::Dial;
 use super::http::Timeouts;
 use super::keys;
 use super::model::{Provider, ProviderError, ProviderErrorKind};

@@ -48,6 +48,8 @@ mod held;
 mod looks;
 // Golden screens of every kind of hunk, and of the review list.
 mod looks_hunks;
+// Golden screens of models: thoughts, countdowns, words that wait, costs.
+mod looks_models;
 // Memory over many reads.
 mod memory;
 // Approvals and questions in floats.

@@ -64,6 +64,29 @@ function M.random_streams_end_equal_to_a_full_drawing(t)
   end
 end
 
+function M.the_first_words_of_a_turn_are_drawn_at_once(t)
+  fresh()
+  transcript.turn_started({ turn = 1, text = 'go' })
+  view.flush()
+  -- Silence: the model thinks.
+  vim.wait(40, function()
+    return false
+  end)
+  local function last()
+    local lines = vim.api.nvim_buf_get_lines(view.current(), 0, -1, false)
+    return lines[#lines]
+  end
+  transcript.text({ turn = 1, text = 'First' })
+  t.eq('First', last())
+  -- What follows at once waits for the next frame, and nothing is lost.
+  transcript.text({ turn = 1, text = ' words' })
+  t.eq('First', last())
+  vim.wait(1000, function()
+    return last() == 'First words'
+  end, 1)
+  t.eq('First words', last())
+end
+
 function M.a_wiped_buffer_comes_back_whole(t)
   fresh()
   transcript.text({ turn = 1, text = 'one\n' })

@@ -27,11 +27,20 @@ function M.a_report_as_lines(t)
     ' together             4  11.0k     45%               30  $0.0042 + unknown',
     '',
     ' context now: 12.3k of 128.0k tokens (10%)',
-    ' A price is not known for every model; providers.NAME.models can hold it.',
+    ' Prices that are not known can be written into providers.NAME.models.',
     '',
     ' paid in full again',
     ' request 3  6.0k  another model: deepseek:v4 before',
   }, (usage.lines(report, 76)))
+end
+
+function M.a_long_name_gives_way_to_the_figures(t)
+  local report = { models = { row('openrouter:' .. ('x'):rep(60)) }, total = row(''), misses = {} }
+  for _, width in ipairs({ 76, 54 }) do
+    for _, line in ipairs((usage.lines(report, width))) do
+      assert(vim.api.nvim_strwidth(line) <= width + 1, line)
+    end
+  end
 end
 
 function M.money_in_few_letters(t)
@@ -75,8 +84,11 @@ function M.the_head_shows_hits_and_cost(t)
   t.eq('ctx 12% · $0.0040', shown(event, false, 40))
   t.eq('ctx 12%', shown(event, false, 30))
   event.unpriced_requests = 1
-  t.eq('ctx 12% · cache 91% · $?', shown(event))
+  t.eq('ctx 12% · cache 91% · cost unknown', shown(event))
+  t.eq('ctx 12% · cache 91%', shown(event, false, 44))
   t.eq('ctx 12% · cache 91%', shown(event, true))
+  event.requests = 2
+  t.eq('ctx 12% · cache 91% · over $0.0040', shown(event))
 end
 
 return M

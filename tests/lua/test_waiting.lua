@@ -19,8 +19,8 @@ function M.what_waits_stands_in_lines(t)
   local signs = require('dcode.ui.signs').get()
   local items = { { id = 1, text = 'also a\ntest' }, { id = 2, text = 'then this', turn = 4 } }
   t.eq({
-    'next step also a test',
-    'then then this  <Up> takes the last back',
+    'next step: also a test',
+    'then: then this  <Up> takes the last back',
   }, plain(waiting.lines(items, 60, signs)))
   items[3], items[4], items[5] = items[1], items[1], items[1]
   t.eq('2 more  <Up> takes the last back', plain(waiting.lines(items, 60, signs))[4])

@@ -25,6 +25,8 @@ mod protocol;
 mod quitting;
 mod restore;
 mod resume;
+mod same_request;
+mod sealed;
 mod sessions;
 mod stage;
 mod steering;

@@ -1,6 +1,7 @@
 //! The provider against a real HTTP server on loopback.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod accepted;
 mod bench;
 mod bodies;
 mod errors;
@@ -11,6 +12,7 @@ mod retries;
 pub mod server;
 mod streams;
 mod table;
+mod trust;
 
 use dcode::protocol::message::Message;
 use dcode::provider::{ChatRequest, Provider, ProviderError, StreamEvent};

@@ -41,6 +41,26 @@ local function block_words(block)
   return '(' .. tostring(block.type) .. ')'
 end
 
+--- About how many tokens the system prompt, the tools and the conversation have: the whole by their bytes.
+---@param report table
+---@return string system, string tools, string conversation
+local function shares(report)
+  local system, tools, said = #report.system, 0, 0
+  for _, tool in ipairs(report.tools) do
+    tools = tools + #vim.json.encode(tool)
+  end
+  for _, message in ipairs(report.messages) do
+    for _, block in ipairs(message.blocks) do
+      said = said + #block_words(block)
+    end
+  end
+  local function about(bytes)
+    local part = report.length * bytes / math.max(system + tools + said, 1)
+    return ('about %s tokens'):format(tokens(part))
+  end
+  return about(system), tools, said
+end
+
 --- The report as lines of Markdown.
 ---@param report table
 ---@return string[]
@@ -59,13 +79,15 @@ function M.lines(report)
     put(out, ('%s; the window is not known; compacted at %s'):format(size, tokens(report.limit)))
   end
   put(out, ':Dcode context json shows the bytes of the request.')
-  put(out, '\n# System prompt\n')
+  local system, tools, said = shares(report)
+  put(out, ('\n# System prompt, %s\n'):format(system))
   put(out, report.system)
-  put(out, ('\n# Tools (%d)'):format(#report.tools))
+  put(out, ('\n# Tools (%d), %s'):format(#report.tools, tools))
   for _, tool in ipairs(report.tools) do
     put(out, ('\n## %s\n%s\n%s'):format(tool.name, tool.description, vim.json.encode(tool.schema)))
   end
-  put(out, ('\n# Conversation (%d messages)'):format(#report.messages))
+  local words = require('dcode.ui.text').count(#report.messages, 'message')
+  put(out, ('\n# Conversation (%s), %s'):format(words, said))
   for i, message in ipairs(report.messages) do
     put(out, ('\n## %d %s'):format(i, message.role))
     for _, block in ipairs(message.blocks) do

@@ -51,9 +51,9 @@ local function meter(usage, scripted)
   local requests, unpriced = usage.requests or 0, usage.unpriced_requests or 0
   if requests > unpriced then
     local cost = require('dcode.ui.usage').cost
-    put(2, '%s', cost(usage.cost, requests, 0) .. (unpriced > 0 and ' + ?' or ''))
+    put(2, '%s', (unpriced > 0 and 'over ' or '') .. cost(usage.cost, requests, 0))
   elseif requests > 0 and not scripted then
-    put(2, '$?')
+    put(0, 'cost unknown')
   end
   return out
 end

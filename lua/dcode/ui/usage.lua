@@ -55,19 +55,27 @@ local function cells(row, name)
   }
 end
 
---- Columns as wide as their widest cell; the first to the left, the others to the right.
+--- Columns as wide as their widest cell; the first to the left, the others to the right. The first is cut
+--- where all together are wider than `width`.
 ---@param rows string[][]
+---@param width integer
 ---@return string[]
-function M.columns(rows)
+function M.columns(rows, width)
   local widths = {}
   for _, row in ipairs(rows) do
     for i, cell in ipairs(row) do
       widths[i] = math.max(widths[i] or 0, vim.api.nvim_strwidth(cell))
     end
   end
+  local others = 1
+  for i = 2, #widths do
+    others = others + 2 + widths[i]
+  end
+  widths[1] = math.min(widths[1], math.max(width - others, 8))
   return vim.tbl_map(function(row)
     local out = {}
     for i, cell in ipairs(row) do
+      cell = i == 1 and text.cut(cell, widths[1]) or cell
       local gap = (' '):rep(widths[i] - vim.api.nvim_strwidth(cell))
       out[i] = i == 1 and cell .. gap or gap .. cell
     end
@@ -93,12 +101,12 @@ function M.lines(report, width)
   end
   local rows = { { 'this session', 'requests', 'sent', 'cached', 'replies', 'cost' } }
   for _, row in ipairs(report.models) do
-    rows[#rows + 1] = cells(row, text.cut(text.line(row.model), 40))
+    rows[#rows + 1] = cells(row, text.line(row.model))
   end
   if #report.models > 1 then
     rows[#rows + 1] = cells(report.total, 'together')
   end
-  for i, line in ipairs(M.columns(rows)) do
+  for i, line in ipairs(M.columns(rows, width)) do
     put(line, i == 1 and 'DcodeHint' or nil)
   end
   put('')
@@ -114,7 +122,7 @@ function M.lines(report, width)
     put(' ' .. line)
   end
   if report.total.unpriced > 0 then
-    local hint = 'A price is not known for every model; providers.NAME.models can hold it.'
+    local hint = 'Prices that are not known can be written into providers.NAME.models.'
     for _, line in ipairs(text.wrap(hint, width)) do
       put(' ' .. line, 'DcodeHint')
     end

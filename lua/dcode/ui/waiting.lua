@@ -30,7 +30,7 @@ function M.lines(items, cells, signs)
       out[#out + 1] = { { more:gsub('mores', 'more'), 'DcodeHint' } }
       break
     end
-    local head = item.turn and 'then ' or 'next step '
+    local head = item.turn and 'then: ' or 'next step: '
     local room = math.max(cells - #head - 6, 8)
     out[#out + 1] = {
       { head, 'DcodeAsk' },

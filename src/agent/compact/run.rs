@@ -48,9 +48,22 @@ fn limit(core: &Core) -> u64 {
     meter::limit(window, core.config.limits.compact_at)
 }
 
-/// Compacts the conversation and tells of it. False when nothing was changed: there was nothing to make
-/// shorter, or it was cancelled.
+/// Compacts the conversation in the middle of a turn and tells of it. False when nothing was changed: there was
+/// nothing to make shorter, or it was cancelled.
 pub async fn compact(core: &Arc<Core>, prefix: &Prefix, why: Why, cancel: &CancellationToken) -> bool {
+    let (changed, told) = attempt(core, prefix, why, cancel).await;
+    core.events.push(told);
+    changed
+}
+
+/// Compacts it because the person asked, and gives what is to be told when nothing runs any more.
+pub async fn asked(core: &Arc<Core>, cancel: &CancellationToken) -> Event {
+    attempt(core, &core.prefix(), Why::Asked, cancel).await.1
+}
+
+/// Whether something was changed, and what is to be told of it.
+async fn attempt(core: &Arc<Core>, prefix: &Prefix, why: Why, cancel: &CancellationToken) -> (bool, Event) {
+    let failed = |message: &str| (false, event(CompactionState::Failed, message.to_owned(), None));
     let (messages, before) = {
         let meter = core.meter();
         let history = core.history.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,29 +86,35 @@ pub async fn compact(core: &Arc<Core>, prefix: &Prefix, why: Why, cancel: &Cance
     let (shorter, trims) = trim::trimmed(&messages, cut);
     if trims > 0 && length(core, prefix, &shorter) <= target / 100 * ENOUGH {
         let message = format!("shortened {}", count(trims, "old result"));
-        return settle(core, prefix, shorter, None, before, &message);
+        return (true, settle(core, prefix, shorter, None, before, &message));
     }
     // A summary alone is nothing to be summarised.
     if cut < 2 {
-        let message = "There is nothing to compact yet.".into();
-        tell(core, CompactionState::Failed, message, None);
-        return false;
+        return failed("There is nothing to compact yet.");
     }
     tell(core, CompactionState::Started, String::new(), None);
     let whole = why != Why::TooLong;
     let old = if whole { &messages } else { &shorter };
-    let words = match ask(core, prefix, old.get(..cut).unwrap_or_default(), cancel).await {
-        Ok(words) => words,
+    let (words, without) = match ask(core, prefix, old.get(..cut).unwrap_or_default(), cancel).await {
+        Ok(words) => (words, None),
         Err(Cut::Interrupted) => {
-            let message = "Compacting was stopped; the conversation is as it was.".into();
-            tell(core, CompactionState::Failed, message, None);
-            return false;
+            return failed("Compacting was stopped; the conversation is as it was.");
         }
-        Err(Cut::Failed(_)) => summary::mechanical(messages.get(..cut).unwrap_or_default()),
+        Err(Cut::Failed(error)) => {
+            let words = summary::mechanical(messages.get(..cut).unwrap_or_default());
+            (words, Some(error.message))
+        }
     };
     let now = fold::folded(&messages, cut, &words);
-    let message = count(cut, "message") + " became a summary";
-    settle(core, prefix, now, Some(words), before, &message)
+    if why == Why::Asked && length(core, prefix, &now) >= length(core, prefix, &messages) {
+        return failed("There is nothing to compact yet: the summary would be longer than what was said.");
+    }
+    let mut message = count(cut, "message") + " became a summary";
+    if let Some(reason) = without {
+        let reason = reason.trim_end_matches('.');
+        message.push_str(&format!(" that the model could not write ({reason})"));
+    }
+    (true, settle(core, prefix, now, Some(words), before, &message))
 }
 
 /// The model's summary of `old`. The request begins as all others do, so that it costs little.
@@ -106,9 +125,7 @@ async fn ask(
     cancel: &CancellationToken,
 ) -> Result<String, Cut> {
     let provider = core.provider().map_err(Cut::Failed)?;
-    let mut messages = old.to_vec();
-    messages.push(Message::user(summary::ASK.trim()));
-    let request = reply::with_messages(prefix, messages);
+    let request = reply::with_messages(prefix, summary::asked(old.to_vec()));
     let mut reply = Reply::default();
     let told = |reply: &mut Reply, event| match event {
         StreamEvent::Text(text) => reply.add_text(&text),
@@ -133,7 +150,7 @@ async fn ask(
     Ok(words)
 }
 
-/// Puts the new history in the place of the old one.
+/// Puts the new history in the place of the old one, and gives what is to be told.
 fn settle(
     core: &Core,
     prefix: &Prefix,
@@ -141,7 +158,7 @@ fn settle(
     summary: Option<String>,
     before: u64,
     what: &str,
-) -> bool {
+) -> Event {
     let after = length(core, prefix, &messages);
     core.log.compacted(&messages, summary.as_deref());
     core.history
@@ -155,8 +172,7 @@ fn settle(
         thousands(before),
         thousands(after)
     );
-    tell(core, CompactionState::Done, message, summary);
-    true
+    event(CompactionState::Done, message, summary)
 }
 
 /// Takes the last compaction back; what was said since stays.
@@ -188,17 +204,28 @@ fn length(core: &Core, prefix: &Prefix, messages: &[Message]) -> u64 {
 }
 
 fn resized(core: &Core, tokens: u64) {
-    let usage = core.ledger().resized(tokens);
+    let window = core.provider().map_or(0, |provider| provider.context_window());
+    let usage = core.ledger().resized(tokens, window);
     core.status.usage(usage);
     core.events.push(Event::Usage(usage));
 }
 
+/// Tells how long the conversation of a session is that goes on; nobody has counted it yet.
+pub fn tell_length(core: &Core) {
+    let (length, _) = length_and_limit(core, &core.prefix());
+    resized(core, length);
+}
+
 fn tell(core: &Core, state: CompactionState, message: String, summary: Option<String>) {
-    core.events.push(Event::Compaction {
+    core.events.push(event(state, message, summary));
+}
+
+fn event(state: CompactionState, message: String, summary: Option<String>) -> Event {
+    Event::Compaction {
         state,
         message,
         summary,
-    });
+    }
 }
 
 fn thousands(tokens: u64) -> String {

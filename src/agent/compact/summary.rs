@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::agent::compact::trim::whole_lines;
-use crate::protocol::message::{Message, Role};
+use crate::protocol::message::{Block, Message, Role};
 
 /// What the model is told to write.
-pub const ASK: &str = include_str!("compaction.md");
+const ASK: &str = include_str!("compaction.md");
 
 /// How many of the person's requests are quoted, the latest.
 const REQUESTS: usize = 6;
@@ -20,6 +20,18 @@ const COMMANDS: usize = 15;
 
 /// Tools whose call changes the file that it names.
 const CHANGING: [&str; 4] = ["edit_file", "write_file", "delete", "apply_patch"];
+
+/// The conversation with the wish for a summary at its end.
+pub fn asked(mut old: Vec<Message>) -> Vec<Message> {
+    match old.last_mut() {
+        // Two messages of the person in a row are refused by some servers.
+        Some(last) if last.role == Role::User => last.blocks.push(Block::Text {
+            text: format!("\n\n{}", ASK.trim()),
+        }),
+        _ => old.push(Message::user(ASK.trim())),
+    }
+    old
+}
 
 /// A summary without a model: requests, files and commands as they stand in the messages, and the last words
 /// of the model.
@@ -103,7 +115,7 @@ fn last(items: &[String], count: usize) -> &[String] {
 mod tests {
     use super::*;
     use crate::protocol::ids::CallId;
-    use crate::protocol::message::{Block, ToolCall};
+    use crate::protocol::message::ToolCall;
 
     #[test]
     fn requests_files_and_commands_are_kept() {
@@ -151,5 +163,14 @@ mod tests {
         ## Your last words
         I look.
         ");
+    }
+    #[test]
+    fn the_wish_is_no_second_message_of_the_person() {
+        let asked = asked(vec![Message::user("fix it")]);
+        assert_eq!(asked.len(), 1);
+        assert!(
+            asked[0].text().starts_with("fix it\n\n[This conversation"),
+            "{asked:?}"
+        );
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::actor::Session;
+use crate::agent::compact;
 use crate::agent::reopen;
 use crate::config::mode::Mode;
 use crate::protocol::event::Event;
@@ -40,6 +41,7 @@ impl Session {
                 tokio::task::block_in_place(|| old.end(true));
                 self.keep_mode(mode);
                 self.started();
+                compact::tell_length(&self.core);
                 self.core.events.push(Event::HunksChanged {
                     paths: told.paths.clone(),
                 });

@@ -6,7 +6,7 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::actor::Session;
-use crate::agent::compact::{self, Why};
+use crate::agent::compact;
 use crate::agent::core::Core;
 use crate::agent::feedback;
 use crate::agent::turn::{self, Ended, Prompt};
@@ -27,10 +27,8 @@ pub(super) struct Running {
 /// the next wish at once.
 pub(super) enum Done {
     Turn(Ended),
-    /// [`Event::Restored`].
-    Restore(Box<Event>),
-    /// Everything was told already.
-    Compact,
+    /// An undo, a redo or a compaction, and what is to be told of it.
+    Told(Box<Event>),
 }
 
 impl Session {
@@ -95,8 +93,7 @@ impl Session {
                 self.finish_turn(turn, ended);
                 self.remember();
             }
-            (Ok(Done::Restore(restored)), _) => self.core.events.push(*restored),
-            (Ok(Done::Compact), _) => {}
+            (Ok(Done::Told(event)), _) => self.core.events.push(*event),
             (_, Some(turn)) => {
                 turn::mend(&self.core);
                 let ended = Ended::fault();
@@ -184,11 +181,7 @@ impl Session {
         }
         let cancel = self.root.child_token();
         let (core, token) = (Arc::clone(&self.core), cancel.clone());
-        let task = tokio::spawn(async move {
-            let prefix = core.prefix();
-            compact::compact(&core, &prefix, Why::Asked, &token).await;
-            Done::Compact
-        });
+        let task = tokio::spawn(async move { Done::Told(Box::new(compact::asked(&core, &token).await)) });
         self.running = Some(Running {
             turn: None,
             cancel,
@@ -210,7 +203,7 @@ impl Session {
         let cancel = self.root.child_token();
         let scope = self.core.scope(cancel.clone());
         let work = scope::within(scope, work(Arc::clone(&self.core)));
-        let task = tokio::spawn(async move { Done::Restore(Box::new(work.await)) });
+        let task = tokio::spawn(async move { Done::Told(Box::new(work.await)) });
         self.running = Some(Running {
             turn: None,
             cancel,

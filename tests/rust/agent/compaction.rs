@@ -243,3 +243,68 @@ fn compacting_can_be_stopped_and_nothing_is_nothing() {
         ["one", "two", "three", "four"]
     );
 }
+
+#[test]
+fn words_said_while_a_refused_request_is_compacted_go_in_at_the_next_step() {
+    let message = "maximum context length is 8192 tokens, however you requested 9000 tokens";
+    let too_long = Say::error(400, &json!({"error": {"message": message}}));
+    let mut stage = Stage::new();
+    stage.turn("one", [Say::say("1")]);
+    stage.turn("two", [Say::say("2")]);
+    let (summary, release) = Say::new().text("Sho").pause();
+    let summary = summary.text("rt.").done();
+    stage.says([too_long, summary, call("ls", json!({})), Say::say("done")]);
+    let turn = stage.prompt("three");
+    stage.until(|event| {
+        matches!(
+            event,
+            Event::Compaction {
+                state: CompactionState::Started,
+                ..
+            }
+        )
+    });
+    stage.submit(Op::Steer {
+        text: "be quick".into(),
+        context: dcode::protocol::op::PromptContext::default(),
+    });
+    stage.until(|event| matches!(event, Event::WaitingChanged { items } if items.len() == 1));
+    release.go();
+    assert_eq!(stage.finish(turn).reason, TurnEnd::Done);
+    let requests = stage.backdrop.model.requests();
+    let with = |request: &crate::model_server::Request| request.text.contains("be quick");
+    assert_eq!(requests.iter().filter(|request| with(request)).count(), 1);
+    assert!(with(requests.last().unwrap()));
+    requests.iter().for_each(super::laws::request_is_whole);
+}
+
+#[test]
+fn a_summary_without_the_model_says_why_and_one_that_is_longer_is_not_taken() {
+    let mut stage = Backdrop::new().with(&json!({"retries": 0})).start();
+    let ended = |event: &Event| matches!(event, Event::Compaction { state, .. } if *state != CompactionState::Started);
+    for text in ["one", "two", "three"] {
+        stage.turn(text, [Say::say(&"word ".repeat(400))]);
+    }
+    stage.says([Say::say(&"a very long summary ".repeat(2_000))]);
+    stage.submit(Op::Compact { undo: false });
+    stage.until(ended);
+    stage.says([Say::error(500, &json!({}))]);
+    stage.submit(Op::Compact { undo: false });
+    stage.until(ended);
+    let (state, message, _) = told(&stage).pop().unwrap();
+    assert_eq!(state, CompactionState::Done);
+    assert!(
+        message.starts_with(
+            "Compacted: 5 messages became a summary that the model could not write (mock failed (HTTP 500)), "
+        ),
+        "{message}"
+    );
+    let states: Vec<_> = told(&stage).into_iter().map(|told| told.0).collect();
+    let expected = [
+        CompactionState::Started,
+        CompactionState::Failed,
+        CompactionState::Started,
+        CompactionState::Done,
+    ];
+    assert_eq!(states, expected);
+}

@@ -229,3 +229,20 @@ async fn what_the_person_wants_of_thinking_is_not_dropped() {
     assert_eq!(error.kind, ProviderErrorKind::Protocol);
     assert_eq!(server.count(), 1);
 }
+
+#[tokio::test]
+async fn extras_that_were_not_the_fault_are_not_lost() {
+    let refusal = r#"{"error":{"message":"`thinking` blocks in the latest message cannot be modified"}}"#;
+    let mut server = Server::start(vec![
+        Answer::error(400, refusal),
+        Answer::error(400, refusal),
+        Answer::says("ok"),
+    ])
+    .await;
+    let model = server.client();
+    assert!(ask(&model).await[0].is_err());
+    assert_eq!(ask(&model).await[0], Ok(StreamEvent::Text("ok".into())));
+    let with = |body: &[u8]| String::from_utf8_lossy(body).contains("stream_options");
+    let sent = [server.body().await, server.body().await, server.body().await];
+    assert_eq!(sent.map(|body| with(&body)), [true, false, true]);
+}

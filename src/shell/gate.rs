@@ -105,7 +105,28 @@ fn limits(line: &str) -> Result<(), Unparsable> {
     if has_empty_delimiter(line) {
         return Err(Unparsable::Syntax("<<".into()));
     }
+    if has_number_of_its_own_line(line) {
+        return Err(Unparsable::Opaque(
+            "a number stands between `\\` and a redirect".into(),
+        ));
+    }
     Ok(())
+}
+
+/// Whether a continued line begins with a number, a blank and a redirect: the tree parser takes the number for that
+/// of a stream, the shell for an argument.
+fn has_number_of_its_own_line(line: &str) -> bool {
+    line.match_indices("\\\n").any(|(at, joint)| {
+        let rest = line.get(at + joint.len()..).unwrap_or_default();
+        let after = rest
+            .trim_start_matches([' ', '\t'])
+            .trim_start_matches(|char: char| char.is_ascii_digit());
+        let redirect = after.trim_start_matches([' ', '\t']);
+        let has_number = rest
+            .trim_start_matches([' ', '\t'])
+            .starts_with(|char: char| char.is_ascii_digit());
+        has_number && redirect.len() < after.len() && redirect.starts_with(['<', '>'])
+    })
 }
 
 /// The deepest nesting of brackets, quotes not regarded: a bound for places that tree-sitter does not enter.
@@ -267,6 +288,7 @@ mod tests {
             "<<'' ",
             "cat <<-\"\"\n",
             "cat << $''",
+            "cat a \\\n 1 >out",
             &"{ ".repeat(150),
             &"$(".repeat(60),
         ] {

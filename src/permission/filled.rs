@@ -278,12 +278,10 @@ mod tests {
             ("p ${x:=.env}", ".env"),
             ("p $X/y", "!$X/y"),
             ("a=$X; p $a", "!$X|$a"),
-            ("a=1; b=$X; p $a$b", "!1$X|1$b"),
             ("a=x; p ${a:-$(cat y)}", "?x|$(cat y)|${a:-$(cat y)}"),
             ("a=x; p ${a%y}", "?x|${a%y}"),
             ("p $OLDPWD", "/w"),
             ("p $(git rev-parse --show-toplevel)", "/w"),
-            ("a=b; p $a$", "b$"),
             ("a=b; p ${a}$_c", "!b$_c"),
             ("p $(echo $(ls))x", "?$(echo $(ls))x"),
             ("p $(cat x)", "?$(cat x)"),
@@ -300,7 +298,6 @@ mod tests {
         for (line, expected) in [
             ("p .e${X}nv", ".env"),
             ("p $X", ""),
-            ("a=.e; p $a${X}nv", ".env"),
             ("p ${X}a$Y", "a"),
             ("p x$(ls)y", "xy"),
         ] {
@@ -319,7 +316,6 @@ mod tests {
     fn the_number_of_readings_and_their_depth_are_bounded() {
         let values: String = (0..40).map(|n| format!("a=v{n}; ")).collect();
         assert_eq!(filled(&format!("{values}p $a")).texts.len(), MAX_READINGS);
-        assert!(filled(&format!("{values}p $a$a")).texts.len() <= MAX_READINGS);
         assert!(filled("a=$b; b=$a; p $a").computed, "a value that holds itself");
     }
 }

@@ -91,10 +91,11 @@ impl TrackedFile {
         };
         let side = self.read(text);
         // The buffer of a file that is gone is empty, and says nothing about the file.
-        if !(side.lines.is_empty() && self.state.current.absent && self.attached) {
-            self.state.current.absent = false;
-            self.state.base.absent &= author == Author::Agent || !self.state.regions.is_empty();
+        if side.lines.is_empty() && self.state.current.absent && self.attached {
+            return;
         }
+        self.state.current.absent = false;
+        self.state.base.absent &= author == Author::Agent || !self.state.regions.is_empty();
         let edits = diff::between(&self.state.current.lines, &side.lines, ON_RELOAD);
         self.state.apply_all(&edits, author, ids);
         self.state.set_eol(side.eol, author, ids);

@@ -188,7 +188,7 @@ fn a_timeout_ends_the_tool_and_is_named() {
 fn a_timeout_does_not_count_the_persons_time() {
     let mut stage = Stage::new();
     stage.on_request(absent_minded);
-    let limit = Duration::from_millis(150);
+    let limit = Duration::from_secs(2);
     let tickets = [
         stage.send_call("question", question(), limit),
         stage.send_call("bash", json!({"command": "touch made"}), limit),
@@ -197,7 +197,7 @@ fn a_timeout_does_not_count_the_persons_time() {
         stage.next();
     }
     // This takes longer than the limit of the two that wait.
-    assert!(stage.call("bash", json!({"command": "sleep 0.3"})).ok);
+    assert!(stage.call("bash", json!({"command": "sleep 2.5"})).ok);
     stage.answer_held();
     for ticket in tickets {
         let result = stage.call_result(ticket);
@@ -207,7 +207,7 @@ fn a_timeout_does_not_count_the_persons_time() {
         if let Event::ToolFinished { tool, elapsed_ms, .. } = event
             && tool == "question"
         {
-            assert!(*elapsed_ms < 300, "{elapsed_ms} ms are not the tool's own time");
+            assert!(*elapsed_ms < 2_500, "{elapsed_ms} ms are not the tool's own time");
         }
     }
 }

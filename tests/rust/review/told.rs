@@ -33,10 +33,12 @@ impl Told {
     fn since(&mut self) -> (Vec<Urgency>, Vec<(PathBuf, Option<String>)>) {
         let heard = std::mem::take(&mut *self.heard.lock().unwrap());
         let changed = self.book.take_changed(self.keeper).into_iter();
-        let text = |moment: dcode::review::Moment| moment.texts().current.unwrap();
+        let text = |moment: dcode::review::Moment| moment.texts().current;
         (
             heard,
-            changed.map(|(path, moment)| (path, moment.map(text))).collect(),
+            changed
+                .map(|(path, moment)| (path, moment.and_then(text)))
+                .collect(),
         )
     }
 

@@ -251,6 +251,11 @@ fn is_joined(node: Node, line: &str) -> bool {
         .start_byte()
         .checked_sub(1)
         .and_then(|at| line.as_bytes().get(at));
+    // Escaped, it is a part of the word.
+    let escaped = line.as_bytes().get(..node.start_byte().saturating_sub(1));
+    if escaped.is_some_and(|before| before.ends_with(b"\\")) {
+        return true;
+    }
     let after = line.as_bytes().get(node.end_byte());
     let ends =
         |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii_whitespace() || b";&|<>()`".contains(byte));

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::glob::Glob;
 use super::lines::shown;
-use super::walk::{self, LeftOut, Walk};
+use super::walk::{self, LeftOut, Walk, Wanted};
 use crate::fs::pinned;
 
 /// The longest line that is searched, in bytes.
@@ -192,7 +192,8 @@ fn files(place: &Place<'_>, cancel: &CancellationToken) -> Result<(Vec<PathBuf>,
         return Err(GrepError::NotAFile(root.clone()));
     }
     let only = place.glob.as_ref();
-    let listing = walk::list(&place.walk, only, cancel).ok_or(GrepError::Cancelled)?;
+    let listing =
+        walk::list(&place.walk, Wanted { only, shown: None }, cancel).ok_or(GrepError::Cancelled)?;
     let mut files = listing.files;
     // New files that so far only a buffer has.
     let picked = |below: &Path| only.is_none_or(|glob| glob.picks(below));

@@ -37,11 +37,22 @@ pub struct Walk {
     pub no_ignore: bool,
 }
 
+/// Which of the files are listed.
+#[derive(Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// Those that it picks.
+    pub only: Option<&'a Glob>,
+    /// Of these, those that may be named; asked by several threads at once.
+    pub shown: Option<&'a (dyn Fn(&Path) -> bool + Sync)>,
+}
+
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// Plain files, in the byte order of their paths.
     pub files: Vec<PathBuf>,
+    /// Picked, but not to be named.
+    pub withheld: u64,
     /// What is not in it.
     pub left_out: LeftOut,
 }
@@ -59,8 +70,8 @@ pub struct LeftOut {
     pub too_many: bool,
 }
 
-/// Lists the files, with `only` those that it picks. `None` when cancelled.
-pub fn list(walk: &Walk, only: Option<&Glob>, cancel: &CancellationToken) -> Option<Listing> {
+/// Lists the files that are wanted. `None` when cancelled.
+pub fn list(walk: &Walk, wanted: Wanted<'_>, cancel: &CancellationToken) -> Option<Listing> {
     let no_ignore = walk.no_ignore || is_ignored(&walk.root);
     let tally = Tally::default();
     let found = Mutex::new(Vec::new());
@@ -80,7 +91,7 @@ pub fn list(walk: &Walk, only: Option<&Glob>, cancel: &CancellationToken) -> Opt
     builder.filter_entry(move |entry| seen.keeps(entry, hidden, no_ignore));
     let mut visitors = Visitors {
         root: &walk.root,
-        only,
+        wanted,
         cancel,
         tally: &tally,
         found: &found,
@@ -94,6 +105,7 @@ pub fn list(walk: &Walk, only: Option<&Glob>, cancel: &CancellationToken) -> Opt
     sort(&mut files);
     Some(Listing {
         files,
+        withheld: tally.0.withheld.load(Ordering::Relaxed),
         left_out: tally.left_out(),
     })
 }
@@ -152,6 +164,7 @@ struct Counts {
     /// All entries of the folders that were entered.
     entries: AtomicU64,
     unreadable: AtomicU64,
+    withheld: AtomicU64,
     too_many: AtomicU64,
 }
 
@@ -192,7 +205,7 @@ impl Tally {
 #[derive(Clone, Copy)]
 struct Visitors<'a> {
     root: &'a Path,
-    only: Option<&'a Glob>,
+    wanted: Wanted<'a>,
     cancel: &'a CancellationToken,
     tally: &'a Tally,
     found: &'a Mutex<Vec<PathBuf>>,
@@ -210,7 +223,8 @@ impl<'a> ParallelVisitorBuilder<'a> for Visitors<'a> {
 
 impl Visitors<'_> {
     fn picks(&self, file: &Path) -> bool {
-        self.only
+        self.wanted
+            .only
             .is_none_or(|glob| file.strip_prefix(self.root).is_ok_and(|below| glob.picks(below)))
     }
 }
@@ -244,8 +258,13 @@ impl ParallelVisitor for Visitor<'_> {
                 counts.too_many.store(1, Ordering::Relaxed);
                 return WalkState::Quit;
             }
-            if shared.picks(entry.path()) {
+            if !shared.picks(entry.path()) {
+                return WalkState::Continue;
+            }
+            if shared.wanted.shown.is_none_or(|shown| shown(entry.path())) {
                 self.files.push(entry.into_path());
+            } else {
+                counts.withheld.fetch_add(1, Ordering::Relaxed);
             }
         }
         WalkState::Continue

@@ -11,7 +11,7 @@ use crate::fs::safe_path::Resolved;
 use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
 use crate::search::glob::{Glob as Pattern, fixed_folder};
-use crate::search::walk::{LeftOut, Walk, list};
+use crate::search::walk::{LeftOut, Walk, Wanted, list};
 use crate::tools::file_paths::{link_note, resolve, shown};
 use crate::tools::ls::Visible;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
@@ -134,22 +134,19 @@ impl Tool for Glob {
         let (visible, cancel) = (self.visible.clone(), ctx.cancel.clone());
         let pattern = place.pattern.clone();
         let search = move || {
-            let listing = list(&walk, Some(&pattern), &cancel)?;
-            let mut found = Found {
-                left_out: listing.left_out,
-                ..Found::default()
+            let wanted = Wanted {
+                only: Some(&pattern),
+                shown: Some(&|path| visible(path)),
             };
-            for path in listing.files {
-                let Ok(relative) = path.strip_prefix(&walk.root) else {
-                    continue;
-                };
-                if visible(&path) {
-                    found.files.push(relative.to_owned());
-                } else {
-                    found.withheld += 1;
-                }
-            }
-            Some(found)
+            let listing = list(&walk, wanted, &cancel)?;
+            let below = |path: &PathBuf| path.strip_prefix(&walk.root).ok().map(Path::to_owned);
+            let shown = listing.files.iter().take(MOST_SHOWN);
+            Some(Found {
+                total: listing.files.len(),
+                shown: shown.filter_map(below).collect(),
+                withheld: listing.withheld,
+                left_out: listing.left_out,
+            })
         };
         let found = tokio::task::spawn_blocking(search)
             .await
@@ -159,11 +156,12 @@ impl Tool for Glob {
     }
 }
 
-/// What was found, relative to the directory.
-#[derive(Default)]
+/// What was found.
 struct Found {
-    files: Vec<PathBuf>,
-    withheld: usize,
+    total: usize,
+    /// The first of them, relative to the directory.
+    shown: Vec<PathBuf>,
+    withheld: u64,
     left_out: LeftOut,
 }
 
@@ -181,9 +179,12 @@ fn check_root(cwd: &Path, root: &Path) -> Result<(), ToolError> {
 }
 
 fn answer(args: &Args, place: &Place, found: &Found) -> ToolOutput {
-    let total = found.files.len();
-    let names = found.files.iter().take(MOST_SHOWN);
-    let mut lines: Vec<String> = names.map(|file| line(&place.name.join(file))).collect();
+    let total = found.total;
+    let mut lines: Vec<String> = found
+        .shown
+        .iter()
+        .map(|file| line(&place.name.join(file)))
+        .collect();
     if total == 0 {
         let place = match args.path.as_deref() {
             None | Some("" | ".") => String::new(),
@@ -198,10 +199,7 @@ fn answer(args: &Args, place: &Place, found: &Found) -> ToolOutput {
         ));
     }
     if found.withheld > 0 {
-        notes.push(format!(
-            "{} withheld by a rule",
-            count(found.withheld as u64, "file")
-        ));
+        notes.push(format!("{} withheld by a rule", count(found.withheld, "file")));
     }
     let left_out = found.left_out;
     for (number, kind, option) in [

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use dcode::fs::atomic::write;
 use dcode::search::glob::Glob;
 use dcode::search::grep::{Findings, GrepError, Place, Query, grep};
-use dcode::search::walk::{LeftOut, Walk, list};
+use dcode::search::walk::{LeftOut, Walk, Wanted, list};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -80,7 +80,7 @@ fn ignored_and_hidden_entries_are_counted_and_listed_on_demand() {
         ("src/b.rs", ""),
     ]);
     let names = |walk: Walk| {
-        let listing = list(&walk, None, &CancellationToken::new()).unwrap();
+        let listing = list(&walk, Wanted::default(), &CancellationToken::new()).unwrap();
         let names: Vec<String> = listing
             .files
             .iter()

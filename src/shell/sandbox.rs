@@ -4,7 +4,7 @@
 //! processes. It writes in the project and nowhere else, and there not in what runs later without being asked
 //! (`.git/hooks`, `.git/config`, `.deepseek`). With [`Walls::network`] off it reaches no other machine.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -216,10 +216,8 @@ impl Sandbox {
         {
             bwrap.bind("--ro-bind-try", &path);
         }
-        for folder in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
-            if folder.starts_with(home) && folder != *home {
-                bwrap.bind("--ro-bind-try", &folder);
-            }
+        for folder in covered(&std::env::var_os("PATH").unwrap_or_default(), home) {
+            bwrap.bind("--ro-bind-try", &folder);
         }
         bwrap.onto("--bind", &self.scratch.path().join("cache"), &home.join(".cache"));
         for file in KEYS
@@ -273,6 +271,15 @@ impl Sandbox {
             }
         }
     }
+}
+
+/// Folders of `PATH` that the sandbox's own home and `/tmp` would cover.
+fn covered(path: &OsStr, home: &Path) -> Vec<PathBuf> {
+    let covers = |folder: &PathBuf| {
+        let below = |root: &Path| folder.starts_with(root) && folder != root;
+        below(home) || below(Path::new("/tmp"))
+    };
+    std::env::split_paths(path).filter(covers).collect()
 }
 
 /// The repository of a linked worktree. The worktree must be known to it: a project could name any folder.
@@ -341,6 +348,13 @@ pub fn hint(output: &str, line: &str, walls: &Walls) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_that_would_be_covered_stay() {
+        let path = OsStr::new("/usr/bin:/home/a/bin:/home/a:/tmp/tools:/tmp:/tmpx/bin");
+        let kept = covered(path, Path::new("/home/a"));
+        assert_eq!(kept, ["/home/a/bin", "/tmp/tools"].map(PathBuf::from));
+    }
 
     #[test]
     fn a_home_within_what_is_writable_is_refused() {

@@ -35,11 +35,14 @@ impl Scratch {
 
     fn within(parent: &Path) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
-        let lock = File::create(folder.path().join(LOCK))?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
         for name in ["tmp", "cache", "empty"] {
             std::fs::create_dir(folder.path().join(name))?;
         }
+        // Nobody sees it by its name before it is locked: it would be taken for left.
+        let making = folder.path().join("making");
+        let lock = File::create(&making)?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        std::fs::rename(making, folder.path().join(LOCK))?;
         Ok(Self { folder, _lock: lock })
     }
 
@@ -77,6 +80,8 @@ fn is_left(folder: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     #[test]
@@ -95,5 +100,26 @@ mod tests {
         let path = held.path().to_owned();
         held.remove();
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_is_being_made_is_not_swept() {
+        let parent = tempfile::tempdir().unwrap();
+        let made = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let sweepers = [(); 2].map(|()| {
+                scope.spawn(|| {
+                    while !made.load(Ordering::Relaxed) {
+                        sweep(parent.path());
+                    }
+                })
+            });
+            let whole = (0..2_000).all(|_| {
+                Scratch::within(parent.path()).is_ok_and(|scratch| scratch.path().join("empty").is_dir())
+            });
+            made.store(true, Ordering::Relaxed);
+            assert!(whole, "swept while it was made");
+            drop(sweepers);
+        });
     }
 }

@@ -74,6 +74,11 @@ impl ReadFilter {
     pub fn shown_real(&self, path: &Path) -> Shown {
         judge(&self.rules).shown_real(path)
     }
+
+    /// Whether the name of such a path may be given: it is not [`Shown::Nothing`].
+    pub fn named_real(&self, path: &Path) -> bool {
+        judge(&self.rules).named_real(path)
+    }
 }
 
 impl Gate {

@@ -38,8 +38,8 @@ pub struct Item {
     pub grave: Option<String>,
 }
 
-/// How much of a file may be shown by a tool that comes upon it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How much of a file may be shown by a tool that comes upon it; what shows less is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shown {
     /// What it holds.
     Content,
@@ -153,34 +153,32 @@ impl Judge {
     /// How much of a file a tool may show that came upon it while it looked below a folder.
     pub fn shown(&self, path: &Path) -> Shown {
         match self.ground.locate(path) {
-            Ok(target) => self.shown_target(&target),
-            Err(_) => Shown::Nothing,
+            Ok(target) => target.paths().map(|path| self.shown_real(path)).max(),
+            Err(_) => None,
         }
+        .unwrap_or(Shown::Nothing)
     }
 
     /// [`Judge::shown`] of an absolute path whose links are resolved: a walk that follows none gives such.
     /// Looks at nothing on disk.
     pub fn shown_real(&self, path: &Path) -> Shown {
-        self.shown_target(&Target {
-            given: path.to_owned(),
-            real: path.to_owned(),
-        })
+        if !self.named_real(path) {
+            Shown::Nothing
+        } else if self.secrets.refuses_reading(path).is_some() {
+            Shown::Name
+        } else {
+            Shown::Content
+        }
     }
 
-    fn shown_target(&self, target: &Target) -> Shown {
-        let denied = |hit: Option<Hit>| hit.is_some_and(|hit| hit.mode == RuleMode::Deny);
-        let hidden = target.paths().any(|path| {
-            self.fs_rules
-                .iter()
-                .any(|rules| denied(rules.first(Operation::Read, path)))
-        });
-        if hidden {
-            return Shown::Nothing;
-        }
-        let secret = target
-            .paths()
-            .any(|path| self.secrets.refuses_reading(path).is_some());
-        if secret { Shown::Name } else { Shown::Content }
+    /// Whether the name may be given, whatever of the content may be shown: [`Judge::shown_real`] is not
+    /// [`Shown::Nothing`].
+    pub fn named_real(&self, path: &Path) -> bool {
+        let mut hits = self
+            .fs_rules
+            .iter()
+            .filter_map(|rules| rules.first(Operation::Read, path));
+        hits.all(|hit| hit.mode != RuleMode::Deny)
     }
 
     /// A rule that was lost might have denied this.

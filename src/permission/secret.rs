@@ -93,11 +93,10 @@ impl Secrets {
 }
 
 fn find<'a>(lists: [&'a [Entry]; 2], path: &Path) -> Option<&'a str> {
-    let names: Vec<String> = path
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy().to_lowercase())
-        .collect();
-    let name = names.last()?;
+    let lower = path.to_string_lossy().to_lowercase();
+    let parts = Path::new(&lower).components();
+    let names: Vec<&str> = parts.filter_map(|part| part.as_os_str().to_str()).collect();
+    let name = *names.last()?;
     let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
     // `credentials.rs` is source; `.nvim.lua` and `.env.go` are what their beginning says.
     let is_source = !name.starts_with('.') && ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending));

@@ -20,6 +20,9 @@ use crate::fs::pinned;
 /// The longest line that is searched, in bytes.
 const LONGEST_LINE: usize = 64 << 20;
 
+/// Matching lines between two looks at whether the turn was stopped; a look takes a lock that the threads share.
+const LINES_UNLOOKED: u64 = 1_024;
+
 /// What is looked for.
 #[derive(Clone, Debug)]
 pub struct Query {
@@ -355,7 +358,8 @@ impl Hits<'_> {
     fn goes_on(&self) -> bool {
         let query = self.search.query;
         let only_names = query.max_lines == 0 && !query.count_all;
-        !self.search.cancel.is_cancelled() && !only_names
+        let looks = self.matches.is_multiple_of(LINES_UNLOOKED);
+        !(only_names || looks && self.search.cancel.is_cancelled())
     }
 }
 

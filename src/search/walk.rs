@@ -12,6 +12,9 @@ use crate::search::glob::Glob;
 /// The most files that are listed; what comes after is not seen at all.
 const MAX_FILES: u64 = 1_000_000;
 
+/// Entries between two looks at whether the turn was stopped; a look takes a lock that the threads share.
+const ENTRIES_UNLOOKED: u64 = 64;
+
 /// Version control folders: never entered, not even by `hidden`; only when the root lies in one.
 pub(super) const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 
@@ -216,6 +219,7 @@ impl<'a> ParallelVisitorBuilder<'a> for Visitors<'a> {
     fn build(&mut self) -> Box<dyn ParallelVisitor + 'a> {
         Box::new(Visitor {
             shared: *self,
+            visited: 0,
             files: Vec::new(),
         })
     }
@@ -232,13 +236,15 @@ impl Visitors<'_> {
 /// One thread of a walk. Gives its files over when it ends.
 struct Visitor<'a> {
     shared: Visitors<'a>,
+    visited: u64,
     files: Vec<PathBuf>,
 }
 
 impl ParallelVisitor for Visitor<'_> {
     fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
         let shared = &self.shared;
-        if shared.cancel.is_cancelled() {
+        self.visited += 1;
+        if self.visited.is_multiple_of(ENTRIES_UNLOOKED) && shared.cancel.is_cancelled() {
             return WalkState::Quit;
         }
         let counts = &shared.tally.0;

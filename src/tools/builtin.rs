@@ -90,7 +90,7 @@ pub fn registry(services: Services) -> Registry {
     // Links are listed by ls; a walk gives none, so it need not look for them again.
     let (listed, walked) = (named.clone(), named);
     let listed: Visible = Arc::new(move |path| listed.shown(path) != Shown::Nothing);
-    let walked: Visible = Arc::new(move |path| walked.shown_real(path) != Shown::Nothing);
+    let walked: Visible = Arc::new(move |path| walked.named_real(path));
     let mut registry = Registry::default();
     let patch = ApplyPatch::new(Arc::clone(&backend), Arc::clone(&seen), may_delete);
     let edit = EditFile::new(Arc::clone(&backend), Arc::clone(&seen));

@@ -19,6 +19,7 @@ pub mod facts;
 pub mod history;
 pub mod line_match;
 pub mod log;
+mod looks;
 pub mod nearby;
 pub mod numbered;
 pub mod open;

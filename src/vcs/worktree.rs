@@ -1,24 +1,21 @@
 //! What differs between a tree, the index and the working tree.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::{self, Metadata};
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use git2::{IndexEntry, Oid};
 
 use crate::vcs::changes::{Change, File};
 use crate::vcs::error::{Stop, VcsError};
+use crate::vcs::looks::{self, Look};
 use crate::vcs::open::{discover, open};
 use crate::vcs::store::Store;
 use crate::vcs::tree::{entries, mode};
 use crate::vcs::work_file::WorkFiles;
 
-/// With more entries than this several threads look at the files.
-const FEW: usize = 1_000;
-/// Threads that do.
-const THREADS: usize = 4;
 /// Submodules within submodules whose working trees are looked at.
 const DEPTH: usize = 4;
 
@@ -87,49 +84,58 @@ fn differences_at(
         stop,
         depth,
     };
-    let mut pairs: BTreeMap<Vec<u8>, (Option<File>, Option<File>)> = BTreeMap::new();
-    match states {
+    let listed = || match states {
+        States::TreeIndex(tree) | States::TreeWork(tree) => list(store, tree, path, stop),
+        States::IndexWork => Ok(Vec::new()),
+    };
+    let (olds, news) = match states {
         States::TreeIndex(_) => {
-            for entry in indexed.into_iter().filter(|entry| !is_intended(entry)) {
-                let file = file_of(&entry);
-                pairs.entry(entry.path).or_default().1 = Some(file);
+            let mut olds = listed()?;
+            olds.retain(|file| !unmerged.contains(&file.path));
+            let staged = indexed.iter().filter(|entry| !is_intended(entry));
+            (olds, staged.map(file_of).collect())
+        }
+        States::IndexWork => {
+            let (news, _) = sides.work_files(&indexed, index.path(), || Ok(()))?;
+            let staged = indexed.iter().filter(|entry| !is_intended(entry));
+            (staged.map(file_of).collect(), news)
+        }
+        States::TreeWork(_) => {
+            let (mut news, olds) = sides.work_files(&indexed, index.path(), listed)?;
+            for path in &unmerged {
+                // What the tree has and the working tree holds, whatever the index thinks.
+                news.extend(sides.conflicted(path)?);
             }
+            (olds, news)
         }
-        States::IndexWork | States::TreeWork(_) => {
-            let against_index = states == States::IndexWork;
-            for (entry, file) in sides.work_files(indexed, index.path())? {
-                let old = (against_index && !is_intended(&entry)).then(|| file_of(&entry));
-                pairs.insert(entry.path, (old, file));
-            }
-        }
-    }
-    for path in &unmerged {
-        // What the tree has and the working tree holds, whatever the index thinks.
-        let there = states != States::IndexWork;
-        if there && matches!(states, States::TreeWork(_)) {
-            let file = sides.conflicted(path)?;
-            pairs.insert(path.clone(), (None, file));
-        }
-    }
-    if let States::TreeIndex(tree) | States::TreeWork(tree) = states {
-        let mut listed = Vec::new();
-        list(store, tree, path, stop, &mut listed)?;
-        for file in listed {
-            if states != States::TreeIndex(tree) || !unmerged.contains(&file.path) {
-                let path = file.path.clone();
-                pairs.entry(path).or_default().0 = Some(file);
-            }
-        }
-    }
+    };
     let mut found = sides.found;
-    for (_, (old, new)) in pairs {
-        if old != new {
-            found.changes.extend(Change::between(old, new));
-        }
-    }
+    found.changes = paired(olds, news);
     found.unmerged = unmerged.into_iter().collect();
     found.unmerged.sort_unstable();
     Ok(found)
+}
+
+/// The changes from the files of one side to those of the other, in the order of their paths.
+fn paired(mut olds: Vec<File>, mut news: Vec<File>) -> Vec<Change> {
+    // As good as sorted: an index and a tree are, by their formats.
+    olds.sort_by(|one, other| one.path.cmp(&other.path));
+    news.sort_by(|one, other| one.path.cmp(&other.path));
+    let (mut olds, mut news) = (olds.into_iter().peekable(), news.into_iter().peekable());
+    let mut changes = Vec::new();
+    loop {
+        let order = match (olds.peek(), news.peek()) {
+            (None, None) => return changes,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(old), Some(new)) => old.path.cmp(&new.path),
+        };
+        let old = if order.is_le() { olds.next() } else { None };
+        let new = if order.is_ge() { news.next() } else { None };
+        if old != new {
+            changes.extend(Change::between(old, new));
+        }
+    }
 }
 
 fn index_error(error: &git2::Error) -> VcsError {
@@ -158,11 +164,6 @@ fn is_intended(entry: &IndexEntry) -> bool {
     entry.flags_extended & (1 << 13) != 0
 }
 
-/// Not looked at in the working tree: assumed unchanged, or outside a sparse checkout.
-fn is_assumed(entry: &IndexEntry) -> bool {
-    entry.flags & 0x8000 != 0 || entry.flags_extended & (1 << 14) != 0
-}
-
 fn file_of(entry: &IndexEntry) -> File {
     File {
         path: entry.path.clone(),
@@ -181,19 +182,17 @@ fn buffers_below<'a>(root: &Path, buffers: &'a HashMap<PathBuf, String>) -> Hash
     below.collect()
 }
 
-/// The files of a tree at or below `path`.
-fn list(
-    store: &Store,
-    tree: Option<Oid>,
-    path: &[u8],
-    stop: &dyn Stop,
-    files: &mut Vec<File>,
-) -> Result<(), VcsError> {
-    let Some(tree) = tree else { return Ok(()) };
-    let Some((mode, id)) = store.entry(tree, path)? else {
-        return Ok(());
+/// The files of a tree at or below `path`, in its order.
+fn list(store: &Store, tree: Option<Oid>, path: &[u8], stop: &dyn Stop) -> Result<Vec<File>, VcsError> {
+    let mut files = Vec::new();
+    let root = match tree {
+        Some(tree) => store.entry(tree, path)?,
+        None => None,
     };
-    let mut open = vec![(path.to_vec(), mode, id)];
+    let mut open: Vec<_> = root
+        .map(|(mode, id)| (path.to_vec(), mode, id))
+        .into_iter()
+        .collect();
     while let Some((path, mode, id)) = open.pop() {
         if mode != mode::TREE {
             files.push(File {
@@ -205,9 +204,11 @@ fn list(
             continue;
         }
         stop.check()?;
+        let first = open.len();
         store.tree(id, |data| {
             for entry in entries(data) {
-                let mut below = path.clone();
+                let mut below = Vec::with_capacity(path.len() + 1 + entry.name.len());
+                below.extend_from_slice(&path);
                 if !below.is_empty() {
                     below.push(b'/');
                 }
@@ -215,8 +216,12 @@ fn list(
                 open.push((below, entry.mode, entry.id));
             }
         })?;
+        // The first of them is the next to be taken.
+        if let Some(below) = open.get_mut(first..) {
+            below.reverse();
+        }
     }
-    Ok(())
+    Ok(files)
 }
 
 struct Sides<'a> {
@@ -229,16 +234,18 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// Each entry with what the working tree holds in its place.
-    fn work_files(
+    /// What the working tree holds in the place of each entry, and what `meanwhile` gives, which runs while
+    /// the files are looked at.
+    fn work_files<T>(
         &mut self,
-        indexed: Vec<IndexEntry>,
+        indexed: &[IndexEntry],
         index: Option<&Path>,
-    ) -> Result<Vec<(IndexEntry, Option<File>)>, VcsError> {
-        let settings = Settings::of(self.store, index);
-        let looks = look_at_all(self.store.root(), &indexed, &settings);
+        meanwhile: impl FnOnce() -> Result<T, VcsError>,
+    ) -> Result<(Vec<File>, T), VcsError> {
+        let (looks, other) = looks::at_all(self.store, index, indexed, meanwhile);
+        let other = other?;
         let mut files = Vec::with_capacity(indexed.len());
-        for (entry, look) in indexed.into_iter().zip(looks) {
+        for (entry, look) in indexed.iter().zip(looks) {
             let file = match (self.buffers.get(entry.path.as_slice()).copied(), look) {
                 (Some(text), look) => Some(File {
                     id: self.work.buffer(&entry.path, text)?,
@@ -249,20 +256,20 @@ impl Sides<'_> {
                     path: entry.path.clone(),
                     dirty: false,
                 }),
-                (None, Look::Clean) => Some(file_of(&entry)),
+                (None, Look::Clean) => Some(file_of(entry)),
                 (None, Look::Gone) => None,
-                (None, Look::Submodule) => Some(self.submodule(&entry)),
+                (None, Look::Submodule) => Some(self.submodule(entry)),
                 (None, Look::Changed(mode)) => {
                     self.stop.check()?;
-                    self.changed(&entry, mode)?
+                    Some(self.changed(entry, mode)?)
                 }
             };
-            files.push((entry, file));
+            files.extend(file);
         }
-        Ok(files)
+        Ok((files, other))
     }
 
-    fn changed(&mut self, entry: &IndexEntry, mode: u32) -> Result<Option<File>, VcsError> {
+    fn changed(&mut self, entry: &IndexEntry, mode: u32) -> Result<File, VcsError> {
         let id = match self.work.file(&entry.path)? {
             Some(id) => id,
             None => {
@@ -270,12 +277,12 @@ impl Sides<'_> {
                 entry.id
             }
         };
-        Ok(Some(File {
+        Ok(File {
             path: entry.path.clone(),
             mode,
             id,
             dirty: false,
-        }))
+        })
     }
 
     fn conflicted(&mut self, path: &[u8]) -> Result<Option<File>, VcsError> {
@@ -314,118 +321,4 @@ impl Sides<'_> {
             ..unchanged
         }
     }
-}
-
-/// What a look at a file says.
-#[derive(Clone, Copy)]
-enum Look {
-    /// As the index has it.
-    Clean,
-    /// Something of this mode that may differ.
-    Changed(u32),
-    Submodule,
-    Gone,
-}
-
-struct Settings {
-    filemode: bool,
-    trust_ctime: bool,
-    index_time: (i64, i64),
-}
-
-impl Settings {
-    fn of(store: &Store, index: Option<&Path>) -> Self {
-        let config = store.git().config().ok();
-        let flag = |name| {
-            let value = config.as_ref().and_then(|config| config.get_bool(name).ok());
-            value.unwrap_or(true)
-        };
-        let written = index.and_then(|path| fs::metadata(path).ok());
-        Self {
-            filemode: flag("core.filemode"),
-            trust_ctime: flag("core.trustctime"),
-            index_time: written.map_or((0, 0), |index| (index.mtime(), index.mtime_nsec())),
-        }
-    }
-
-    fn look(&self, path: &Path, entry: &IndexEntry) -> Look {
-        if is_assumed(entry) {
-            return Look::Clean;
-        }
-        let Ok(there) = fs::symlink_metadata(path) else {
-            return Look::Gone;
-        };
-        let kind = there.file_type();
-        if kind.is_dir() {
-            return match entry.mode {
-                mode::SUBMODULE => Look::Submodule,
-                _ => Look::Gone,
-            };
-        }
-        let mode = if kind.is_symlink() {
-            mode::LINK
-        } else if !kind.is_file() {
-            return Look::Gone;
-        } else if !self.filemode && mode::same_kind(entry.mode, mode::FILE) {
-            entry.mode
-        } else if there.mode() & 0o100 != 0 {
-            mode::EXECUTABLE
-        } else {
-            mode::FILE
-        };
-        if mode == entry.mode && self.is_unchanged(&there, entry) {
-            Look::Clean
-        } else {
-            Look::Changed(mode)
-        }
-    }
-
-    /// By its times, size and number. A file that was written when the index was, or later, may have been
-    /// changed without a trace: it is not unchanged.
-    fn is_unchanged(&self, there: &Metadata, entry: &IndexEntry) -> bool {
-        let at = (
-            i64::from(entry.mtime.seconds()),
-            i64::from(entry.mtime.nanoseconds()),
-        );
-        let same_time = |seconds: i64, nanoseconds: i64, noted: git2::IndexTime| {
-            let fine = i64::from(noted.nanoseconds());
-            #[allow(clippy::cast_possible_truncation, reason = "the index keeps 32 bits")]
-            let seconds = seconds as i32;
-            seconds == noted.seconds() && (fine == 0 || fine == nanoseconds)
-        };
-        #[allow(clippy::cast_possible_truncation, reason = "the index keeps 32 bits")]
-        let (size, number) = (there.size() as u32, there.ino() as u32);
-        same_time(there.mtime(), there.mtime_nsec(), entry.mtime)
-            && (!self.trust_ctime || same_time(there.ctime(), there.ctime_nsec(), entry.ctime))
-            && size == entry.file_size
-            && (entry.ino == 0 || entry.ino == number)
-            && at < self.index_time
-            // An index without fine times cannot tell within its second.
-            && (at.1 != 0 || at.0 < self.index_time.0)
-    }
-}
-
-/// Looks at the files of all entries.
-fn look_at_all(root: &Path, entries: &[IndexEntry], settings: &Settings) -> Vec<Look> {
-    let look = |entries: &[IndexEntry]| -> Vec<Look> {
-        let paths = entries
-            .iter()
-            .map(|entry| (entry, root.join(std::ffi::OsStr::from_bytes(&entry.path))));
-        paths.map(|(entry, path)| settings.look(&path, entry)).collect()
-    };
-    if entries.len() < FEW {
-        return look(entries);
-    }
-    let size = entries.len().div_ceil(THREADS);
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = entries
-            .chunks(size)
-            .map(|part| (part, scope.spawn(move || look(part))))
-            .collect();
-        let looks = threads.into_iter().flat_map(|(part, thread)| {
-            // A thread that could not run leaves its part to this one.
-            thread.join().unwrap_or_else(|_| look(part))
-        });
-        looks.collect()
-    })
 }

@@ -1,10 +1,14 @@
 //! The files below a folder.
 
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
+use ignore::{DirEntry, IncrementalIgnore, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
+use thread_local::ThreadLocal;
 use tokio_util::sync::CancellationToken;
 
 use crate::search::glob::Glob;
@@ -75,30 +79,23 @@ pub struct LeftOut {
 
 /// Lists the files that are wanted. `None` when cancelled.
 pub fn list(walk: &Walk, wanted: Wanted<'_>, cancel: &CancellationToken) -> Option<Listing> {
-    let no_ignore = walk.no_ignore || is_ignored(&walk.root);
-    let tally = Tally::default();
+    let tally = Arc::new(Counts::default());
+    let rules = match walk.no_ignore || is_ignored(&walk.root) {
+        true => None,
+        false => Rules::of(&walk.root),
+    };
     let found = Mutex::new(Vec::new());
     let mut builder = WalkBuilder::new(&walk.root);
-    builder
-        .standard_filters(false)
-        .parents(!no_ignore)
-        .ignore(!no_ignore)
-        .git_ignore(!no_ignore)
-        .git_global(!no_ignore)
-        .git_exclude(!no_ignore)
-        .require_git(false)
-        .threads(threads());
-    // Runs on every entry that no ignore file leaves out.
-    let seen = tally.clone();
+    builder.standard_filters(false).threads(threads());
+    let seen = Arc::clone(&tally);
     let hidden = walk.hidden;
-    builder.filter_entry(move |entry| seen.keeps(entry, hidden, no_ignore));
+    builder.filter_entry(move |entry| seen.keeps(entry, hidden, rules.as_ref()));
     let mut visitors = Visitors {
         root: &walk.root,
         wanted,
         cancel,
         tally: &tally,
         found: &found,
-        count_ignored: !no_ignore,
     };
     builder.build_parallel().visit(&mut visitors);
     if cancel.is_cancelled() {
@@ -108,9 +105,35 @@ pub fn list(walk: &Walk, wanted: Wanted<'_>, cancel: &CancellationToken) -> Opti
     sort(&mut files);
     Some(Listing {
         files,
-        withheld: tally.0.withheld.load(Ordering::Relaxed),
+        withheld: tally.withheld.load(Ordering::Relaxed),
         left_out: tally.left_out(),
     })
+}
+
+/// What the ignore files at, above and below a root say. The walker could apply them itself, but does not tell
+/// what it left out, and to count that, every folder would have to be read twice.
+struct Rules {
+    root: PathBuf,
+    fresh: IncrementalIgnore,
+    /// Each thread of the walk keeps the ignore files that it has read.
+    own: ThreadLocal<RefCell<IncrementalIgnore>>,
+}
+
+impl Rules {
+    fn of(root: &Path) -> Option<Self> {
+        Some(Self {
+            root: root.to_owned(),
+            fresh: matcher(root)?,
+            own: ThreadLocal::new(),
+        })
+    }
+
+    fn leave_out(&self, entry: &DirEntry) -> bool {
+        let own = self.own.get_or(|| RefCell::new(self.fresh.clone()));
+        let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let below = below(&self.root, entry.path());
+        own.borrow_mut().matched(below, is_dir).is_ignore()
+    }
 }
 
 /// Puts paths in the order of their bytes. That of their components takes ten times as long.
@@ -143,52 +166,53 @@ fn is_ignored(root: &Path) -> bool {
             .to_str()
             .is_some_and(|name| GENERATED.contains(&name))
     };
-    let mut matchers = WalkBuilder::new(base)
-        .hidden(false)
-        .require_git(false)
-        .build_matchers();
     below.components().any(generated)
-        || matchers
-            .first_mut()
-            .is_some_and(|matcher| matcher.matched(below, true).is_ignore())
+        || matcher(base).is_some_and(|mut matcher| matcher.matched(below, true).is_ignore())
+}
+
+/// What the ignore files at, above and below `root` say.
+fn matcher(root: &Path) -> Option<IncrementalIgnore> {
+    let mut builder = WalkBuilder::new(root);
+    builder.hidden(false).require_git(false).build_matchers().pop()
+}
+
+/// The path of an entry from the root on. `strip_prefix` compares component by component, which is a fifth of
+/// what an entry costs.
+fn below<'a>(root: &Path, path: &'a Path) -> &'a Path {
+    let bytes = path.as_os_str().as_bytes();
+    let after = bytes.strip_prefix(root.as_os_str().as_bytes()).unwrap_or(bytes);
+    Path::new(OsStr::from_bytes(after.strip_prefix(b"/").unwrap_or(after)))
 }
 
 /// Counts of a walk, shared by its threads.
-#[derive(Clone, Default)]
-struct Tally(std::sync::Arc<Counts>);
-
 #[derive(Default)]
 struct Counts {
     files: AtomicU64,
     hidden: AtomicU64,
-    generated: AtomicU64,
-    /// Entries that no ignore file leaves out.
-    seen: AtomicU64,
-    /// All entries of the folders that were entered.
-    entries: AtomicU64,
+    ignored: AtomicU64,
     unreadable: AtomicU64,
     withheld: AtomicU64,
     too_many: AtomicU64,
 }
 
-impl Tally {
-    fn keeps(&self, entry: &DirEntry, hidden: bool, no_ignore: bool) -> bool {
+impl Counts {
+    /// Whether an entry is listed, or entered. Without `rules` nothing is ignored.
+    fn keeps(&self, entry: &DirEntry, hidden: bool, rules: Option<&Rules>) -> bool {
         if entry.depth() == 0 {
             return true;
         }
-        self.0.seen.fetch_add(1, Ordering::Relaxed);
-        let Some(name) = entry.file_name().to_str() else {
-            return true;
-        };
+        let name = entry.file_name().to_str().unwrap_or_default();
+        if let Some(rules) = rules
+            && (GENERATED.contains(&name) || rules.leave_out(entry))
+        {
+            self.ignored.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
         if VERSION_CONTROL.contains(&name) {
             return false;
         }
-        if !no_ignore && GENERATED.contains(&name) {
-            self.0.generated.fetch_add(1, Ordering::Relaxed);
-            return false;
-        }
         if !hidden && name.starts_with('.') {
-            self.0.hidden.fetch_add(1, Ordering::Relaxed);
+            self.hidden.fetch_add(1, Ordering::Relaxed);
             return false;
         }
         true
@@ -197,10 +221,10 @@ impl Tally {
     fn left_out(&self) -> LeftOut {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         LeftOut {
-            hidden: get(&self.0.hidden),
-            ignored: get(&self.0.generated) + get(&self.0.entries).saturating_sub(get(&self.0.seen)),
-            unreadable: get(&self.0.unreadable),
-            too_many: get(&self.0.too_many) > 0,
+            hidden: get(&self.hidden),
+            ignored: get(&self.ignored),
+            unreadable: get(&self.unreadable),
+            too_many: get(&self.too_many) > 0,
         }
     }
 }
@@ -210,9 +234,8 @@ struct Visitors<'a> {
     root: &'a Path,
     wanted: Wanted<'a>,
     cancel: &'a CancellationToken,
-    tally: &'a Tally,
+    tally: &'a Counts,
     found: &'a Mutex<Vec<PathBuf>>,
-    count_ignored: bool,
 }
 
 impl<'a> ParallelVisitorBuilder<'a> for Visitors<'a> {
@@ -227,9 +250,8 @@ impl<'a> ParallelVisitorBuilder<'a> for Visitors<'a> {
 
 impl Visitors<'_> {
     fn picks(&self, file: &Path) -> bool {
-        self.wanted
-            .only
-            .is_none_or(|glob| file.strip_prefix(self.root).is_ok_and(|below| glob.picks(below)))
+        let only = self.wanted.only;
+        only.is_none_or(|glob| glob.picks(below(self.root, file)))
     }
 }
 
@@ -247,7 +269,7 @@ impl ParallelVisitor for Visitor<'_> {
         if self.visited.is_multiple_of(ENTRIES_UNLOOKED) && shared.cancel.is_cancelled() {
             return WalkState::Quit;
         }
-        let counts = &shared.tally.0;
+        let counts = shared.tally;
         let Ok(entry) = entry else {
             counts.unreadable.fetch_add(1, Ordering::Relaxed);
             return WalkState::Continue;
@@ -255,11 +277,7 @@ impl ParallelVisitor for Visitor<'_> {
         let Some(kind) = entry.file_type() else {
             return WalkState::Continue;
         };
-        if kind.is_dir() && shared.count_ignored {
-            // A second reading of the folder, from the cache: the walker does not tell what it left out.
-            let entries = std::fs::read_dir(entry.path()).map_or(0, Iterator::count);
-            counts.entries.fetch_add(entries as u64, Ordering::Relaxed);
-        } else if kind.is_file() {
+        if kind.is_file() {
             if counts.files.fetch_add(1, Ordering::Relaxed) >= MAX_FILES {
                 counts.too_many.store(1, Ordering::Relaxed);
                 return WalkState::Quit;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
+use crate::agent::compact;
 use crate::agent::core::Core;
 use crate::agent::feedback;
 use crate::edit::merge::Merged;
@@ -37,6 +38,7 @@ pub async fn undo(core: &Arc<Core>, wish: Undo) -> Event {
         && let Some(first) = plan.steps.last()
     {
         let forgotten = core.forget_from(*first);
+        compact::tell_length(core);
         let separator = if said.is_empty() { "" } else { " " };
         said.push_str(separator);
         said.push_str(&format!(

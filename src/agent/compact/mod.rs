@@ -17,4 +17,4 @@ mod summary;
 mod trim;
 
 pub use meter::Meter;
-pub use run::{Why, asked, compact, due, length_and_limit, take_back, tell_length};
+pub use run::{Why, asked, compact, due, fault, length_and_limit, take_back, tell_length};

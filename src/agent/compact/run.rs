@@ -216,6 +216,12 @@ pub fn tell_length(core: &Core) {
     resized(core, length);
 }
 
+/// What is told of a compaction that broke off by a fault of ours.
+pub fn fault() -> Event {
+    let message = "The compaction failed by a fault of its own; see :Dcode log.";
+    event(CompactionState::Failed, message.to_owned(), None)
+}
+
 fn tell(core: &Core, state: CompactionState, message: String, summary: Option<String>) {
     core.events.push(event(state, message, summary));
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::actor::Session;
+use super::turns::BUSY;
 use crate::agent::compact;
 use crate::agent::reopen;
 use crate::config::mode::Mode;
@@ -28,8 +29,7 @@ impl Session {
     /// Goes on with an earlier session in place of this one.
     pub(super) fn resume(&mut self, session: Option<SessionId>) {
         if self.running.is_some() || !self.calls.values().all(CancellationToken::is_cancelled) {
-            let why = "Something runs. Stop it first with :Dcode stop.";
-            return self.core.events.push(reopen::refused(why));
+            return self.core.events.push(reopen::refused(BUSY));
         }
         let mode = self.core.gate.mode();
         let resumed = tokio::task::block_in_place(|| {

@@ -15,10 +15,21 @@ use crate::host::scope;
 use crate::protocol::event::{Event, Level, TurnEnd};
 use crate::protocol::ids::TurnId;
 
-/// What the session does at the moment; one at a time.
+/// Said where something has to wait for anything that runs.
+pub(super) const BUSY: &str = "Something is running. Stop it first with :Dcode stop.";
+
+/// What can run, one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    Turn(TurnId),
+    /// An undo or redo.
+    Restore,
+    Compaction,
+}
+
+/// What the session does at the moment.
 pub(super) struct Running {
-    /// The turn, when it is one; else an undo or redo.
-    pub(super) turn: Option<TurnId>,
+    pub(super) work: Work,
     pub(super) cancel: CancellationToken,
     pub(super) task: JoinHandle<Done>,
 }
@@ -75,11 +86,11 @@ impl Session {
             core.log.flushed().await;
             Done::Turn(ended)
         });
-        self.running = Some(Running {
-            turn: Some(turn),
-            cancel,
-            task,
-        });
+        self.runs(Work::Turn(turn), cancel, task);
+    }
+
+    fn runs(&mut self, work: Work, cancel: CancellationToken, task: JoinHandle<Done>) {
+        self.running = Some(Running { work, cancel, task });
         self.core.status.running(true);
     }
 
@@ -88,19 +99,22 @@ impl Session {
             return;
         };
         self.core.status.running(false);
-        match (ended, running.turn) {
-            (Ok(Done::Turn(ended)), Some(turn)) => {
+        match (ended, running.work) {
+            (Ok(Done::Turn(ended)), Work::Turn(turn)) => {
                 self.finish_turn(turn, ended);
                 self.remember();
             }
             (Ok(Done::Told(event)), _) => self.core.events.push(*event),
-            (_, Some(turn)) => {
+            (_, Work::Turn(turn)) => {
                 turn::mend(&self.core);
                 let ended = Ended::fault();
                 self.core.log.turn_finished(turn, ended.reason);
                 self.finish_turn(turn, ended);
             }
-            (_, None) => self.restored_nothing("The undo failed by a fault of its own; see :Dcode log."),
+            (_, Work::Restore) => {
+                self.restored_nothing("The undo failed by a fault of its own; see :Dcode log.");
+            }
+            (_, Work::Compaction) => self.core.events.push(compact::fault()),
         }
         self.start_next();
     }
@@ -173,8 +187,7 @@ impl Session {
 
     pub(super) fn compact(&mut self, undo: bool) {
         if self.running.is_some() {
-            let why = "Something is running. Stop it first with :Dcode stop.";
-            return self.core.notice(Level::Warn, why, None);
+            return self.core.notice(Level::Warn, BUSY, None);
         }
         if undo {
             return compact::take_back(&self.core);
@@ -182,12 +195,7 @@ impl Session {
         let cancel = self.root.child_token();
         let (core, token) = (Arc::clone(&self.core), cancel.clone());
         let task = tokio::spawn(async move { Done::Told(Box::new(compact::asked(&core, &token).await)) });
-        self.running = Some(Running {
-            turn: None,
-            cancel,
-            task,
-        });
-        self.core.status.running(true);
+        self.runs(Work::Compaction, cancel, task);
     }
 
     pub(super) fn start_restore<F>(&mut self, work: impl FnOnce(Arc<Core>) -> F)
@@ -195,21 +203,19 @@ impl Session {
         F: Future<Output = Event> + Send + 'static,
     {
         if let Some(running) = &self.running {
-            let undoing = "An undo is not done yet.";
-            let working = "A turn is running. Stop it first with :Dcode stop.";
-            self.restored_nothing(running.turn.map_or(undoing, |_| working));
-            return;
+            return self.restored_nothing(match running.work {
+                Work::Turn(_) => "A turn is running. Stop it first with :Dcode stop.",
+                Work::Restore => "An undo is not done yet.",
+                Work::Compaction => {
+                    "The conversation is being compacted. Wait for it, or stop it with :Dcode stop."
+                }
+            });
         }
         let cancel = self.root.child_token();
         let scope = self.core.scope(cancel.clone());
         let work = scope::within(scope, work(Arc::clone(&self.core)));
         let task = tokio::spawn(async move { Done::Told(Box::new(work.await)) });
-        self.running = Some(Running {
-            turn: None,
-            cancel,
-            task,
-        });
-        self.core.status.running(true);
+        self.runs(Work::Restore, cancel, task);
     }
 
     pub(super) fn restored_nothing(&self, why: &str) {

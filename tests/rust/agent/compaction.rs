@@ -4,7 +4,7 @@ use dcode::agent::history::History;
 use dcode::journal;
 use dcode::protocol::event::CompactionState;
 use dcode::protocol::message::Message;
-use dcode::protocol::op::Op;
+use dcode::protocol::op::{Op, Restore, Undo};
 
 use super::stage::Backdrop;
 use super::*;
@@ -27,6 +27,11 @@ fn told(stage: &Stage) -> Vec<(CompactionState, String, Option<String>)> {
         _ => None,
     });
     told.collect()
+}
+
+/// Waits until a compaction is so far.
+fn until(stage: &mut Stage, wanted: CompactionState) {
+    stage.until(|event| matches!(event, Event::Compaction { state, .. } if *state == wanted));
 }
 
 fn texts(request: &crate::model_server::Request) -> Vec<String> {
@@ -93,15 +98,7 @@ fn a_compaction_is_taken_back_with_what_was_said_since_and_the_journal_knows() {
     }
     stage.says([Say::say("A summary.")]);
     stage.submit(Op::Compact { undo: false });
-    stage.until(|event| {
-        matches!(
-            event,
-            Event::Compaction {
-                state: CompactionState::Done,
-                ..
-            }
-        )
-    });
+    until(&mut stage, CompactionState::Done);
     stage.turn("four", [Say::say("4")]);
     let compacted = stage.backdrop.model.requests().pop().unwrap();
     assert!(
@@ -111,29 +108,13 @@ fn a_compaction_is_taken_back_with_what_was_said_since_and_the_journal_knows() {
     );
     super::laws::request_is_whole(&compacted);
     stage.submit(Op::Compact { undo: true });
-    stage.until(|event| {
-        matches!(
-            event,
-            Event::Compaction {
-                state: CompactionState::Undone,
-                ..
-            }
-        )
-    });
+    until(&mut stage, CompactionState::Undone);
     stage.turn("five", [Say::say("5")]);
     let whole = texts(&stage.backdrop.model.requests().pop().unwrap());
     let own: Vec<_> = whole.iter().step_by(2).map(String::as_str).collect();
     assert_eq!(own, ["one", "two", "three", "four", "five"]);
     stage.submit(Op::Compact { undo: true });
-    stage.until(|event| {
-        matches!(
-            event,
-            Event::Compaction {
-                state: CompactionState::Failed,
-                ..
-            }
-        )
-    });
+    until(&mut stage, CompactionState::Failed);
     let Some(Event::SessionStarted { session, .. }) = stage.events.first().cloned() else {
         panic!()
     };
@@ -200,40 +181,16 @@ fn old_results_are_shortened_before_anything_is_summarised() {
 fn compacting_can_be_stopped_and_nothing_is_nothing() {
     let mut stage = Stage::new();
     stage.submit(Op::Compact { undo: false });
-    stage.until(|event| {
-        matches!(
-            event,
-            Event::Compaction {
-                state: CompactionState::Failed,
-                ..
-            }
-        )
-    });
+    until(&mut stage, CompactionState::Failed);
     for text in ["one", "two", "three"] {
         stage.turn(text, [Say::say(&"word ".repeat(400))]);
     }
     let (reply, release) = Say::new().text("A summ").pause();
     stage.says([reply.done()]);
     stage.submit(Op::Compact { undo: false });
-    stage.until(|event| {
-        matches!(
-            event,
-            Event::Compaction {
-                state: CompactionState::Started,
-                ..
-            }
-        )
-    });
+    until(&mut stage, CompactionState::Started);
     stage.submit(Op::Interrupt);
-    stage.until(|event| {
-        matches!(
-            event,
-            Event::Compaction {
-                state: CompactionState::Failed,
-                ..
-            }
-        )
-    });
+    until(&mut stage, CompactionState::Failed);
     release.go();
     stage.backdrop.model.clear();
     stage.turn("four", [Say::say("4")]);
@@ -242,6 +199,45 @@ fn compacting_can_be_stopped_and_nothing_is_nothing() {
         whole.iter().step_by(2).collect::<Vec<_>>(),
         ["one", "two", "three", "four"]
     );
+}
+
+#[test]
+fn an_undo_has_to_wait_for_a_compaction_and_says_so() {
+    let mut stage = Stage::new();
+    for text in ["one", "two", "three"] {
+        stage.turn(text, [Say::say(&"word ".repeat(400))]);
+    }
+    let (reply, release) = Say::new().text("A summ").pause();
+    stage.says([reply.done()]);
+    stage.submit(Op::Compact { undo: false });
+    until(&mut stage, CompactionState::Started);
+    stage.submit(Op::Undo(Undo::default()));
+    let refused = stage.until(|event| matches!(event, Event::Restored { .. }));
+    let Event::Restored { ok, message, .. } = refused else {
+        unreachable!("it was waited for");
+    };
+    assert!(!ok && message.contains("being compacted"), "{message}");
+    release.go();
+    until(&mut stage, CompactionState::Done);
+}
+
+#[test]
+fn the_length_is_told_after_an_undo_of_the_conversation() {
+    let mut stage = Stage::new();
+    stage.turn("short", [Say::say("1")]);
+    let long = Say::new().text("2").usage(90_000, 0, 100).done();
+    let made = call("write_file", json!({"path": "b", "content": "x\n"}));
+    stage.turn("long", [made, long]);
+    stage.submit(Op::Undo(Undo {
+        what: Restore::Conversation,
+        ..Undo::default()
+    }));
+    let told = stage.until(|event| matches!(event, Event::Usage(_) | Event::Restored { .. }));
+    let Event::Usage(usage) = told else {
+        panic!("the length is told before the end of the undo: {told:?}");
+    };
+    assert!(usage.context_tokens < 90_000, "{}", usage.context_tokens);
+    stage.until(|event| matches!(event, Event::Restored { ok: true, .. }));
 }
 
 #[test]
@@ -255,15 +251,7 @@ fn words_said_while_a_refused_request_is_compacted_go_in_at_the_next_step() {
     let summary = summary.text("rt.").done();
     stage.says([too_long, summary, call("ls", json!({})), Say::say("done")]);
     let turn = stage.prompt("three");
-    stage.until(|event| {
-        matches!(
-            event,
-            Event::Compaction {
-                state: CompactionState::Started,
-                ..
-            }
-        )
-    });
+    until(&mut stage, CompactionState::Started);
     stage.submit(Op::Steer {
         text: "be quick".into(),
         context: dcode::protocol::op::PromptContext::default(),

@@ -301,3 +301,40 @@ async fn line_endings_that_git_converts_are_no_difference() {
     repo.write("f", "a\r\nB\r\n");
     assert_eq!(repo.text("git_diff", json!({})).await, git(&repo.root, &["diff"]));
 }
+
+#[tokio::test]
+async fn attributes_say_what_is_binary_as_they_do_to_git() {
+    let repo = Repository::new();
+    let names = ["a.lock", "b.dat", "c.txt", "sub/d.dat", "sub/e.bin"];
+    for name in names {
+        repo.write(name, "one\n");
+    }
+    repo.write("f.raw", "one\0\n");
+    let attributes = "*.lock -diff\n*.dat binary\n*.raw diff\n";
+    repo.write(".gitattributes", attributes);
+    repo.write("sub/.gitattributes", "*.dat diff\n*.bin !diff -text\n");
+    repo.commit("all");
+    let check = async |repo: &Repository| {
+        let theirs = repo.git(&["diff", "--no-textconv", "HEAD"]);
+        assert_eq!(repo.text("git_diff", json!({})).await, theirs);
+        theirs
+    };
+    for name in names {
+        repo.write(name, "two\n");
+    }
+    repo.write("f.raw", "two\0\n");
+    let told = check(&repo).await;
+    assert!(
+        told.contains("Binary files a/a.lock and b/a.lock differ"),
+        "{told}"
+    );
+    assert_eq!(told.matches("Binary files").count(), 2, "{told}");
+    // Those of the repository alone, and of the index where the working tree has none.
+    repo.write(".git/info/attributes", "c.txt -diff\n");
+    assert_eq!(check(&repo).await.matches("Binary files").count(), 3);
+    std::fs::remove_file(repo.root.join("sub/.gitattributes")).unwrap();
+    repo.git(&["rm", "-q", "--cached", "sub/.gitattributes"]);
+    check(&repo).await;
+    let stat = repo.text("git_diff", json!({"stat": true})).await;
+    assert!(stat.contains("a.lock | not text\n"), "{stat}");
+}

@@ -3,7 +3,8 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
 
 use git2::{AttrCheckFlags, AttrValue};
 
@@ -34,10 +35,15 @@ impl<'a> Attributes<'a> {
         }
     }
 
+    /// Whether any may be about this path (from the root). Without, nothing needs to be asked.
+    pub fn may_cover(&self, path: &Path) -> bool {
+        self.elsewhere || path.parent().is_some_and(|folder| self.has_some(folder))
+    }
+
     /// `None` where they say nothing.
     pub fn is_binary(&self, path: &[u8]) -> Option<bool> {
         let path = as_path(path);
-        if !self.elsewhere && !path.parent().is_some_and(|folder| self.has_some(folder)) {
+        if !self.may_cover(path) {
             return None;
         }
         let flags = AttrCheckFlags::FILE_THEN_INDEX;
@@ -49,13 +55,15 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Whether the working tree has a file of attributes in the folder (from the root) or above it.
+    /// Whether the working tree or the index has a file of attributes in the folder (from the root) or above it.
     fn has_some(&self, folder: &Path) -> bool {
         if let Some(known) = self.folders.borrow().get(folder) {
             return *known;
         }
-        let here = std::fs::symlink_metadata(self.store.root().join(folder).join(NAME)).is_ok();
-        let some = here || folder.parent().is_some_and(|above| self.has_some(above));
+        let file = folder.join(NAME);
+        let here = std::fs::symlink_metadata(self.store.root().join(&file)).is_ok();
+        let some =
+            here || in_index(self.store, &file) || folder.parent().is_some_and(|above| self.has_some(above));
         self.folders.borrow_mut().insert(folder.to_owned(), some);
         some
     }
@@ -74,16 +82,15 @@ fn elsewhere(store: &Store) -> bool {
         || git.path().join("info/attributes").exists()
         || own.is_some_and(|own| own.join("git/attributes").exists())
         || Path::new(SYSTEM).exists()
-        || in_index(store)
 }
 
-/// Whether the index has one; an index that cannot be read may have.
-fn in_index(store: &Store) -> bool {
-    let Ok(index) = store.git().index() else {
-        return true;
-    };
-    index.iter().any(|entry| {
-        let name = entry.path.strip_suffix(NAME.as_bytes());
-        name.is_some_and(|above| above.is_empty() || above.ends_with(b"/"))
-    })
+/// Whether the index has the file; an index that cannot be asked may have it.
+fn in_index(store: &Store, file: &Path) -> bool {
+    // git2 panics at other names.
+    let plain = file.components().all(|part| matches!(part, Component::Normal(_)));
+    let named = plain && !file.as_os_str().as_bytes().contains(&0);
+    store
+        .git()
+        .index()
+        .map_or(true, |index| !named || index.get_path(file, 0).is_some())
 }

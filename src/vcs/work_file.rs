@@ -9,6 +9,7 @@ use git2::{AttrCheckFlags, Oid, Repository};
 
 use crate::fs::cause::cause;
 use crate::fs::{endings, text};
+use crate::vcs::attributes::Attributes;
 use crate::vcs::error::VcsError;
 use crate::vcs::open::open_git;
 use crate::vcs::store::Store;
@@ -19,6 +20,7 @@ pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Reads files as blobs. Nothing is written to the repository.
 pub struct WorkFiles<'a> {
     store: &'a Store,
+    attributes: Attributes<'a>,
     /// Whether all files that look like text have their line endings changed.
     converts_all: bool,
     /// A second handle, whose objects stay in memory; made when a filter is needed.
@@ -36,6 +38,7 @@ impl<'a> WorkFiles<'a> {
         });
         Self {
             store,
+            attributes: Attributes::new(store),
             converts_all,
             scratch: None,
         }
@@ -90,14 +93,16 @@ impl<'a> WorkFiles<'a> {
     }
 
     fn has_filter(&self, path: &Path) -> bool {
+        let asked = self.attributes.may_cover(path);
         self.converts_all
-            || ["text", "eol", "crlf", "filter", "ident"].iter().any(|name| {
-                let value = self
-                    .store
-                    .git()
-                    .get_attr_bytes(path, name, AttrCheckFlags::FILE_THEN_INDEX);
-                value.is_ok_and(|value| value.is_some())
-            })
+            || asked
+                && ["text", "eol", "crlf", "filter", "ident"].iter().any(|name| {
+                    let value = self
+                        .store
+                        .git()
+                        .get_attr_bytes(path, name, AttrCheckFlags::FILE_THEN_INDEX);
+                    value.is_ok_and(|value| value.is_some())
+                })
     }
 
     /// The file through libgit2's filters, which it applies only where it makes a blob: so it makes one, in

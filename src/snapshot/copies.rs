@@ -3,10 +3,11 @@
 //! They lie in one file without a name, which the system takes back when the process ends.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::snapshot::table::Stat;
 
@@ -21,7 +22,7 @@ const MAX_ARENA: u64 = 4 * MAX_BYTES;
 pub(super) struct Copies {
     arena: Option<File>,
     end: u64,
-    rows: HashMap<PathBuf, Copied>,
+    rows: HashMap<OsString, Copied>,
     /// Bytes of the copies that count.
     live: u64,
 }
@@ -37,7 +38,7 @@ impl Copies {
     pub(super) fn retain(&mut self, keep: impl Fn(&Path, &Stat) -> bool) {
         let live = &mut self.live;
         self.rows.retain(|path, copied| {
-            let kept = keep(path, &copied.stat);
+            let kept = keep(Path::new(path), &copied.stat);
             if !kept {
                 *live -= copied.stat.size;
             }
@@ -50,7 +51,9 @@ impl Copies {
 
     /// Whether the file at `path` is copied as it is.
     pub(super) fn has(&self, path: &Path, stat: &Stat) -> bool {
-        self.rows.get(path).is_some_and(|copied| copied.stat == *stat)
+        self.rows
+            .get(path.as_os_str())
+            .is_some_and(|copied| copied.stat == *stat)
     }
 
     /// Copies the file at `path`, which has this `stat`, if there is room. One that changes meanwhile is not
@@ -79,7 +82,7 @@ impl Copies {
         let at = self.end;
         self.end += stat.size;
         self.live += stat.size;
-        if let Some(old) = self.rows.insert(path.to_owned(), Copied { stat, at }) {
+        if let Some(old) = self.rows.insert(path.as_os_str().to_owned(), Copied { stat, at }) {
             self.live -= old.stat.size;
         }
         Ok(())
@@ -87,7 +90,10 @@ impl Copies {
 
     /// The bytes that the file at `path` had when it had this `stat`.
     pub(super) fn get(&self, path: &Path, stat: &Stat) -> Option<Vec<u8>> {
-        let copied = self.rows.get(path).filter(|copied| copied.stat == *stat)?;
+        let copied = self
+            .rows
+            .get(path.as_os_str())
+            .filter(|copied| copied.stat == *stat)?;
         let mut bytes = vec![0; usize::try_from(stat.size).ok()?];
         self.arena.as_ref()?.read_exact_at(&mut bytes, copied.at).ok()?;
         Some(bytes)

@@ -6,6 +6,7 @@
 //! named and cannot be undone.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -58,7 +59,7 @@ struct Known {
     copies: Copies,
     index: Option<CleanIndex>,
     /// Blobs that hold a file as it is, by path.
-    blobs: HashMap<PathBuf, (Stat, Oid)>,
+    blobs: HashMap<OsString, (Stat, Oid)>,
     /// Commands that run now.
     running: usize,
 }
@@ -157,12 +158,12 @@ impl Known {
             Some(index) => index.refresh(),
             None => self.index = CleanIndex::open(root),
         }
-        let is = |path: &Path, stat: &Stat| table.rows.get(path).is_some_and(|row| row.stat == *stat);
+        let is = |path: &Path, stat: &Stat| table.row(path).is_some_and(|row| row.stat == *stat);
         self.copies.retain(is);
-        self.blobs.retain(|path, (stat, _)| is(path, stat));
-        for (path, row) in &table.rows {
+        self.blobs.retain(|path, (stat, _)| is(Path::new(path), stat));
+        for (path, row) in table.rows() {
             let stat = &row.stat;
-            if stat.link || self.blobs.contains_key(path) || self.copies.has(path, stat) {
+            if stat.link || self.blobs.contains_key(path.as_os_str()) || self.copies.has(path, stat) {
                 continue;
             }
             let stamp = Stamp {
@@ -172,7 +173,7 @@ impl Known {
             };
             match self.index.as_ref().and_then(|index| index.blob(path, &stamp)) {
                 Some(blob) => {
-                    self.blobs.insert(path.clone(), (*stat, blob));
+                    self.blobs.insert(path.as_os_str().to_owned(), (*stat, blob));
                 }
                 // Without room it stays without a copy.
                 None => {
@@ -202,7 +203,7 @@ impl Known {
             if written.contains(&path) {
                 continue;
             }
-            let before = match old.rows.get(&path) {
+            let before = match old.row(&path) {
                 None => Some(Disk::Absent {
                     missing: old.missing_above(&path, root),
                 }),
@@ -213,7 +214,7 @@ impl Known {
                     None => self.old(store, &path, &row.stat)?,
                 },
             };
-            let after = match new.rows.get(&path) {
+            let after = match new.row(&path) {
                 None => Some(Disk::Absent { missing: Vec::new() }),
                 Some(row) if row.stat.size > MAX_KEPT => None,
                 Some(_) => Some(store.observe(&path, None)?.disk),
@@ -236,7 +237,7 @@ impl Known {
     /// What was at `path` when it had this `stat`, its bytes kept in `store`.
     fn old(&self, store: &SnapshotStore, path: &Path, stat: &Stat) -> Result<Option<Disk>, SnapshotError> {
         let from_git = || {
-            let (known, blob) = self.blobs.get(path)?;
+            let (known, blob) = self.blobs.get(path.as_os_str())?;
             let index = self.index.as_ref().filter(|_| known == stat)?;
             index.content(*blob)
         };

@@ -1,6 +1,7 @@
 //! The stamps of all files of a tree, and what differs between two tables of them.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -75,7 +76,8 @@ pub(super) struct Row {
 /// All entries of a tree at a time.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    pub(super) rows: HashMap<PathBuf, Row>,
+    /// By path, as bytes: a path is hashed component by component, which takes several times as long.
+    rows: HashMap<OsString, Row>,
     pub(super) folders: HashSet<PathBuf>,
 }
 
@@ -100,18 +102,30 @@ impl Table {
         whole.then(|| found.into_inner().unwrap_or_default())
     }
 
+    /// What is at `path`.
+    pub(super) fn row(&self, path: &Path) -> Option<&Row> {
+        self.rows.get(path.as_os_str())
+    }
+
+    /// All entries, in no order.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&Path, &Row)> {
+        self.rows.iter().map(|(path, row)| (Path::new(path), row))
+    }
+
     /// What became of the entries of this table in a `later` one, each list sorted.
     pub(super) fn difference(&self, later: &Self) -> Difference {
         let mut found = Difference::default();
-        for (path, row) in &later.rows {
-            match self.rows.get(path) {
-                None => found.created.push(path.clone()),
-                Some(old) if old.differs(path, row) => found.changed.push(path.clone()),
+        for (path, row) in later.rows() {
+            match self.row(path) {
+                None => found.created.push(path.to_owned()),
+                Some(old) if old.differs(path, row) => found.changed.push(path.to_owned()),
                 Some(_) => {}
             }
         }
-        let gone = self.rows.keys().filter(|path| !later.rows.contains_key(*path));
-        found.deleted.extend(gone.cloned());
+        if self.rows.len() + found.created.len() > later.rows.len() {
+            let gone = self.rows().filter(|(path, _)| later.row(path).is_none());
+            found.deleted.extend(gone.map(|(path, _)| path.to_owned()));
+        }
         for list in [&mut found.created, &mut found.changed, &mut found.deleted] {
             list.sort();
         }
@@ -201,7 +215,10 @@ impl ParallelVisitor for Visitor<'_> {
 impl Drop for Visitor<'_> {
     fn drop(&mut self) {
         if let Ok(mut found) = self.found.lock() {
-            found.rows.extend(self.rows.drain(..));
+            let rows = self.rows.drain(..);
+            found
+                .rows
+                .extend(rows.map(|(path, row)| (path.into_os_string(), row)));
             found.folders.extend(self.folders.drain(..));
         }
     }

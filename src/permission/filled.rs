@@ -3,7 +3,7 @@
 //! The line's own assignments count, whatever their order: each value is one reading of the word. Of the
 //! environment only the home and the working directory are known.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::permission::ground::Ground;
@@ -26,12 +26,17 @@ pub struct Filled {
     pub computed: bool,
     /// Whether a variable is in it that the line does not set.
     pub foreign: bool,
+    /// Whether it may be more than is listed here: there are too many readings, or a value is put together as the
+    /// line runs (`x+=y`). What it names is not known.
+    pub exhausted: bool,
 }
 
 /// The variables of a line.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
     values: HashMap<String, Vec<Word>>,
+    /// Those that are appended to: how often, and in which order, only the run of the line tells.
+    appended: HashSet<String>,
     home: Option<String>,
     cwd: String,
     top: String,
@@ -48,7 +53,11 @@ impl Variables {
     /// Those of a line, and the places that are known.
     pub fn new(ground: &Ground, analysis: &Analysis) -> Self {
         let mut values: HashMap<String, Vec<Word>> = HashMap::new();
+        let mut appended = HashSet::new();
         for assignment in &analysis.variables {
+            if assignment.appends {
+                appended.insert(assignment.name.clone());
+            }
             values
                 .entry(assignment.name.clone())
                 .or_default()
@@ -58,6 +67,7 @@ impl Variables {
         let top = ground.cwd.ancestors().find(|folder| folder.join(".git").exists());
         Self {
             values,
+            appended,
             home: ground.home.as_deref().map(text),
             cwd: text(&ground.cwd),
             top: text(top.unwrap_or(&ground.cwd)),
@@ -82,10 +92,16 @@ impl Variables {
             filled.texts.push(text.to_owned());
             return filled;
         };
-        let (values, computed, foreign) = self.values(found.raw, depth);
+        let Values {
+            texts: values,
+            computed,
+            foreign,
+            exhausted,
+        } = self.values(found.raw, depth);
         let after = self.text(found.after, depth);
         filled.computed = computed || after.computed;
         filled.foreign = foreign || after.foreign;
+        filled.exhausted = exhausted || after.exhausted;
         let unknown = computed || foreign;
         for value in values
             .iter()
@@ -93,7 +109,8 @@ impl Variables {
             .chain(unknown.then_some(found.raw))
         {
             for rest in &after.texts {
-                push(&mut filled.texts, format!("{}{value}{rest}", found.before));
+                let text = format!("{}{value}{rest}", found.before);
+                filled.exhausted |= !push(&mut filled.texts, text);
             }
         }
         if unknown || !after.emptied.is_empty() {
@@ -104,20 +121,21 @@ impl Variables {
             };
             for value in values.iter().map(String::as_str).chain(unknown.then_some("")) {
                 for rest in rests {
-                    push(&mut filled.emptied, format!("{}{value}{rest}", found.before));
+                    let text = format!("{}{value}{rest}", found.before);
+                    filled.exhausted |= !push(&mut filled.emptied, text);
                 }
             }
         }
         filled
     }
 
-    /// The known values of one expansion; whether it may also be something computed, or of the environment.
-    fn values(&self, raw: &str, depth: usize) -> (Vec<String>, bool, bool) {
+    /// The values of one expansion.
+    fn values(&self, raw: &str, depth: usize) -> Values {
         if let Some(command) = substitution(raw) {
             return match command.split_whitespace().collect::<Vec<_>>().as_slice() {
-                ["pwd"] | ["pwd", "-P" | "-L"] => (vec![self.cwd.clone()], false, false),
-                ["git", "rev-parse", "--show-toplevel"] => (vec![self.top.clone()], false, false),
-                _ => (Vec::new(), true, false),
+                ["pwd"] | ["pwd", "-P" | "-L"] => Values::known(self.cwd.clone()),
+                ["git", "rev-parse", "--show-toplevel"] => Values::known(self.top.clone()),
+                _ => Values::computed(),
             };
         }
         let inner = raw.trim_start_matches('$');
@@ -131,14 +149,15 @@ impl Variables {
         let (name, operator) = inner.split_at(end);
         if name.is_empty() || name.starts_with(|char: char| char.is_ascii_digit()) {
             // `$1`, `$@`, `$?`, `${#x}`
-            return (Vec::new(), true, false);
+            return Values::computed();
         }
-        let mut values = Vec::new();
-        let mut computed = false;
-        let mut foreign = false;
+        let mut values = Values {
+            exhausted: self.appended.contains(name),
+            ..Values::default()
+        };
         match name {
-            "HOME" => values.extend(self.home.clone()),
-            "PWD" | "OLDPWD" => values.push(self.cwd.clone()),
+            "HOME" => values.texts.extend(self.home.clone()),
+            "PWD" | "OLDPWD" => values.texts.push(self.cwd.clone()),
             _ => {}
         }
         match self.values.get(name) {
@@ -146,34 +165,65 @@ impl Variables {
                 for word in words {
                     let plain = !matches!(word.kind, WordKind::Variable | WordKind::Dynamic);
                     if plain {
-                        push(&mut values, word.text.clone());
+                        values.add(word.text.clone());
                         // Unquoted it becomes several words.
                         word.text
                             .split_whitespace()
                             .filter(|part| *part != word.text)
-                            .for_each(|part| push(&mut values, part.to_owned()));
+                            .for_each(|part| values.add(part.to_owned()));
                         continue;
                     }
                     let value = self.text(&unquoted(&word.text), depth + 1);
-                    computed |= value.computed || depth >= MAX_DEPTH;
-                    foreign |= value.foreign;
-                    value.texts.into_iter().for_each(|text| push(&mut values, text));
+                    values.computed |= value.computed || depth >= MAX_DEPTH;
+                    values.foreign |= value.foreign;
+                    values.exhausted |= value.exhausted;
+                    value.texts.into_iter().for_each(|text| values.add(text));
                 }
             }
-            None => foreign = values.is_empty(),
+            None => values.foreign = values.texts.is_empty(),
         }
         let plain = operator.trim_start_matches(':');
         match plain.chars().next() {
             None | Some('?') => {}
             Some('-' | '=' | '+') => {
                 let other = self.text(plain.get(1..).unwrap_or_default(), depth + 1);
-                computed |= other.computed;
-                other.texts.into_iter().for_each(|text| push(&mut values, text));
+                values.computed |= other.computed;
+                values.exhausted |= other.exhausted;
+                other.texts.into_iter().for_each(|text| values.add(text));
             }
             // A part of the value, or another form of it.
-            Some(_) => computed = true,
+            Some(_) => values.computed = true,
         }
-        (values, computed, foreign)
+        values
+    }
+}
+
+/// The values of one expansion, and whether it may also be something else, as in [`Filled`].
+#[derive(Default)]
+struct Values {
+    texts: Vec<String>,
+    computed: bool,
+    foreign: bool,
+    exhausted: bool,
+}
+
+impl Values {
+    fn known(text: String) -> Self {
+        Self {
+            texts: vec![text],
+            ..Self::default()
+        }
+    }
+
+    fn computed() -> Self {
+        Self {
+            computed: true,
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, text: String) {
+        self.exhausted |= !push(&mut self.texts, text);
     }
 }
 
@@ -184,10 +234,16 @@ fn unquoted(text: &str) -> String {
         .replace(['"', '\'', '\\'], "")
 }
 
-fn push(texts: &mut Vec<String>, text: String) {
-    if texts.len() < MAX_READINGS && !texts.contains(&text) {
+/// Whether there is room for it, or it is there already.
+fn push(texts: &mut Vec<String>, text: String) -> bool {
+    if texts.contains(&text) {
+        return true;
+    }
+    let room = texts.len() < MAX_READINGS;
+    if room {
         texts.push(text);
     }
+    room
 }
 
 /// The command of `$(…)` or of backquotes.
@@ -315,7 +371,21 @@ mod tests {
     #[test]
     fn the_number_of_readings_and_their_depth_are_bounded() {
         let values: String = (0..40).map(|n| format!("a=v{n}; ")).collect();
-        assert_eq!(filled(&format!("{values}p $a")).texts.len(), MAX_READINGS);
+        let many = filled(&format!("{values}p $a"));
+        assert_eq!((many.texts.len(), many.exhausted), (MAX_READINGS, true));
         assert!(filled("a=$b; b=$a; p $a").computed, "a value that holds itself");
+    }
+
+    #[test]
+    fn what_is_appended_to_may_hold_anything_that_is_put_together() {
+        for line in [
+            "a=x; a+=y; p $a",
+            "a=x; export a+=y; p b$a",
+            "a=(x); a+=(y); p $a",
+            "b=$a; a+=y; p $b",
+        ] {
+            assert!(filled(line).exhausted, "{line}");
+        }
+        assert!(!filled("a=x; a+=y; p $b").exhausted);
     }
 }

@@ -117,7 +117,11 @@ impl<'a> Naming<'a> {
 
     /// What the shell makes of a word, as far as the line says.
     pub fn fill(&self, word: &Word) -> Filled {
-        self.variables.fill(word)
+        let filled = self.variables.fill(word);
+        if filled.exhausted {
+            self.globs.give_up();
+        }
+        filled
     }
 
     fn add_base(&mut self, folder: PathBuf) {

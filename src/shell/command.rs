@@ -155,6 +155,8 @@ pub struct Assignment {
     pub name: String,
     /// The value; arrays and the values of a loop are `Dynamic` unless all are literal.
     pub value: Word,
+    /// `NAME+=…`: it is put behind what the variable holds.
+    pub appends: bool,
 }
 
 /// One redirect.

@@ -97,7 +97,11 @@ pub(super) fn assignment_of(assignment: &ast::Assignment, inside: &mut Inside) -
             }
         }
     };
-    Assignment { name, value }
+    Assignment {
+        name,
+        value,
+        appends: assignment.append,
+    }
 }
 
 pub(super) fn redirect_of<'a>(

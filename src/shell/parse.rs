@@ -297,9 +297,14 @@ fn given(command: &SimpleCommand) -> Vec<Assignment> {
             text: text.to_owned(),
             ..word.clone()
         };
+        let (name, appends) = match name.strip_suffix('+') {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
         Some(Assignment {
             name: name.to_owned(),
             value,
+            appends,
         })
     });
     command.assignments.iter().cloned().chain(declared).collect()

@@ -133,6 +133,7 @@ impl Walk {
         self.variables.extend(values.iter().map(|value| Assignment {
             name: clause.variable_name.clone(),
             value: value.clone(),
+            appends: false,
         }));
         if !is_harmless(&clause.variable_name) {
             let text = values
@@ -148,6 +149,7 @@ impl Walk {
             let assignment = Assignment {
                 name: clause.variable_name.clone(),
                 value,
+                appends: false,
             };
             let texts = vec![format!("for {}", clause.variable_name)];
             self.emit(

@@ -98,7 +98,11 @@ impl Inside {
             kind,
             may_be_option: false,
         };
-        self.assigns.push(Assignment { name, value });
+        self.assigns.push(Assignment {
+            name,
+            value,
+            appends: false,
+        });
     }
 
     /// Text inside another expansion. Whether quotes count there depends on the quotes outside, and shells

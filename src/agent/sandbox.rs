@@ -1,19 +1,15 @@
 //! The sandbox of a session: what is writable in it, and what decides how high its walls are.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::model::{Config, Sandbox as Wanted};
 use crate::permission::gate::Gate;
 use crate::permission::judge::Shown;
+use crate::shell::near;
 use crate::shell::sandbox::{Places, Sandbox};
 use crate::tools::bash_walls::{Enclosure, Walled};
-
-/// How many files are looked at for secrets, before a command that nobody allowed.
-const MOST_FILES: usize = 20_000;
-/// Folders that hold no secrets of the project, but many files.
-const SKIPPED: [&str; 6] = [".git", "node_modules", "target", ".venv", "dist", "build"];
+use crate::tools::new_repositories::NewRepositories;
 
 /// Tries the sandbox that the configuration wants; none when it is off.
 pub fn find(
@@ -57,8 +53,11 @@ pub fn enclosure(
     match found {
         Some(Ok(sandbox)) => {
             let (judge, reads) = (Arc::clone(gate), gate.read_filter());
+            let git = Arc::clone(gate);
             Enclosure::Walled(Arc::new(Walled {
+                repositories: Arc::new(NewRepositories::below(sandbox.writable().to_vec())),
                 sandbox,
+                only_git: Box::new(move |line| git.runs_only_git(line)),
                 unasked: Box::new(move |line| judge.runs_unasked(line)),
                 secrets: Box::new(move || below(&top, |path| reads.shown_real(path) != Shown::Content)),
             }))
@@ -68,27 +67,15 @@ pub fn enclosure(
     }
 }
 
-/// The files below a folder that are `wanted`, nearest first; links are not followed.
+/// The files near the top of a folder that are `wanted`, nearest first; links are not followed.
 fn below(top: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut looked = 0;
-    let mut folders = VecDeque::from([top.to_owned()]);
-    while let Some(folder) = folders.pop_front() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            looked += 1;
-            if looked > MOST_FILES {
-                return found;
-            }
-            let path = entry.path();
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && !SKIPPED.iter().any(|name| entry.file_name() == *name) => {
-                    folders.push_back(path);
-                }
-                Ok(kind) if kind.is_file() && wanted(&path) => found.push(path),
-                _ => {}
-            }
+    near::each(top, |entry, kind| {
+        let path = entry.path();
+        if kind.is_file() && wanted(&path) {
+            found.push(path);
         }
-    }
+    });
     found
 }
 

@@ -209,6 +209,11 @@ impl Gate {
         self.mode() != Mode::Yolo && self.settled(&facts, true).iter().all(by_itself)
     }
 
+    /// Whether a line runs git, and beside it nothing that could write in a git folder.
+    pub fn runs_only_git(&self, line: &str) -> bool {
+        judge(&self.rules).runs_only_git(line)
+    }
+
     /// The mode.
     pub fn mode(&self) -> Mode {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner)

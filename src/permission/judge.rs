@@ -12,6 +12,7 @@ use crate::permission::fs_rules::{FsRules, Hit};
 use crate::permission::ground::{Ground, Target};
 use crate::permission::named::Naming;
 use crate::permission::secret::Secrets;
+use crate::permission::shell_places::only_git;
 use crate::permission::shell_rules::ShellRules;
 use crate::permission::shell_tier::{Lines, too_many_files, unparsable};
 use crate::permission::{grave, hard, hard_shell, tier};
@@ -259,6 +260,13 @@ impl Judge {
             }
         }
         finding
+    }
+
+    /// Whether a line runs git, and beside it nothing that could write in a git folder.
+    pub fn runs_only_git(&self, line: &str) -> bool {
+        let analysis = analyze(line);
+        let naming = Naming::new(&self.ground, &analysis);
+        self.foreign_shell.is_none() && !naming.is_exhausted() && only_git(&naming, &analysis)
     }
 
     fn line(&self, line: &str, walls_suffice: bool) -> Vec<Item> {

@@ -5,7 +5,7 @@ use crate::config::layer::Sourced;
 use crate::permission::finding::Finding;
 use crate::permission::named::Naming;
 use crate::permission::named_path::Named;
-use crate::shell::command::{Redirect, RedirectKind, SimpleCommand, Word, WordKind};
+use crate::shell::command::{Analysis, Class, Redirect, RedirectKind, SimpleCommand, Word, WordKind};
 
 const TIER: &str = "tier";
 
@@ -66,6 +66,27 @@ pub(super) fn beyond(
             word.text, command.text
         ),
     ))
+}
+
+/// Whether a line runs git, and beside it only what writes nowhere in a git folder: no program of the project.
+pub(super) fn only_git(naming: &Naming<'_>, analysis: &Analysis) -> bool {
+    let is_git = |command: &SimpleCommand| command.program.as_deref() == Some("git");
+    let is_known = |command: &SimpleCommand| {
+        let program = command.program.as_deref().unwrap_or_default();
+        let plain = command.class == Class::Read || FILE_CHANGERS.contains(&program);
+        let open = |word: &Word| naming.fill(word).computed || word.kind == WordKind::Dynamic;
+        is_git(command) || (plain && !names_git(naming, command) && !command.words.iter().any(open))
+    };
+    let runs = |command: &SimpleCommand| command.class != Class::Unknown && is_known(command);
+    analysis.unparsable.is_none()
+        && analysis.commands.iter().any(is_git)
+        && analysis.commands.iter().all(runs)
+}
+
+/// Whether a command names something in a git folder.
+pub(super) fn names_git(naming: &Naming<'_>, command: &SimpleCommand) -> bool {
+    let meets = |named: &Named| named.paths().into_iter().any(|path| naming.ground().is_git(path));
+    naming.command(command).iter().any(meets)
 }
 
 /// git in a folder that only looks like a repository: its config can run programs.

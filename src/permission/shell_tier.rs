@@ -9,7 +9,7 @@ use crate::permission::fs_rules::FsRules;
 use crate::permission::named::Naming;
 use crate::permission::named_path::Named;
 use crate::permission::secret::Secrets;
-use crate::permission::shell_places::{beyond, may_remove_anything, repository};
+use crate::permission::shell_places::{beyond, may_remove_anything, names_git, repository};
 use crate::permission::shell_rules::{Say, ShellRules};
 use crate::permission::unnamed;
 use crate::shell::command::{Analysis, Class, RedirectKind, SimpleCommand, Unparsable, Word};
@@ -42,7 +42,7 @@ impl Lines<'_> {
         };
         let finding = self
             .by_rule(say, command)
-            .unwrap_or_else(|| self.by_class(command));
+            .unwrap_or_else(|| self.by_class(naming, command));
         let more = [
             beyond,
             repository(naming, command),
@@ -99,7 +99,7 @@ impl Lines<'_> {
         }
     }
 
-    fn by_class(&self, command: &SimpleCommand) -> Finding {
+    fn by_class(&self, naming: &Naming<'_>, command: &SimpleCommand) -> Finding {
         let text = &command.text;
         if self.only_listed {
             return self.not_listed(command);
@@ -117,7 +117,7 @@ impl Lines<'_> {
                     format!("`{text}` only looks."),
                 );
             }
-            Class::Change | Class::Unknown if self.walls_suffice => {
+            Class::Change | Class::Unknown if self.walls_suffice && !names_git(naming, command) => {
                 return Finding::allow(
                     TIER,
                     "sandbox_auto_allow: commands run unasked that can neither write outside nor reach the network",

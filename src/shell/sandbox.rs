@@ -1,13 +1,14 @@
 //! Walls around a command: bubblewrap, with the project writable and the home hidden.
 //!
 //! Inside, a command sees the system read-only, an empty home but for what builds need, its own `/tmp` and its own
-//! processes. It writes in the project and nowhere else, and there not in what runs later without being asked
-//! (`.git/hooks`, `.git/config`, `.deepseek`). With [`Walls::network`] off it reaches no other machine.
+//! processes. It writes in the project and nowhere else, and there not in what is run or obeyed later without being
+//! asked: `.deepseek`, and git folders (`sandbox_git`). With [`Walls::network`] off it reaches no other machine.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::sandbox_git;
 use super::scratch::Scratch;
 
 /// What builds need of a home, read-only.
@@ -45,16 +46,6 @@ const KEYS: [&str; 5] = [
     ".m2/settings-security.xml",
 ];
 
-/// What in a repository or a project runs or decides later: read-only.
-const PROTECTED: [&str; 6] = [
-    ".git/hooks",
-    ".git/config",
-    ".git/config.worktree",
-    ".git/info/attributes",
-    ".git/modules",
-    ".deepseek",
-];
-
 /// Of `/run`, where the sockets of other programs lie, only this is seen.
 const OF_RUN: [&str; 4] = [
     "/run/systemd/resolve",
@@ -75,12 +66,16 @@ pub struct Places {
 }
 
 /// What differs from command to command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Walls {
     /// Whether it reaches the network.
     pub network: bool,
+    /// Whether it writes in git folders, but for hooks and settings.
+    pub git: bool,
     /// Files that read as empty.
     pub hidden: Vec<PathBuf>,
+    /// The `.git` folders and files below the writable folders.
+    pub repositories: Vec<PathBuf>,
 }
 
 /// A sandbox that was seen to work.
@@ -120,6 +115,11 @@ impl Sandbox {
         Ok(sandbox)
     }
 
+    /// The folders that commands may write.
+    pub fn writable(&self) -> &[PathBuf] {
+        &self.places.writable
+    }
+
     /// Removes what the commands left in their `/tmp` and `~/.cache`. Nothing can be run any more.
     pub fn close(&self) {
         self.scratch.remove();
@@ -127,10 +127,7 @@ impl Sandbox {
 
     #[allow(clippy::disallowed_methods)] // ends at once, and starts nothing
     fn try_out(&self) -> Result<(), String> {
-        let walls = Walls {
-            network: false,
-            hidden: Vec::new(),
-        };
+        let walls = Walls::default();
         let output = Command::new(&self.program)
             .args(self.arguments(Path::new("/"), &walls))
             .args(["/bin/sh", "-c", ":"])
@@ -179,7 +176,7 @@ impl Sandbox {
             bwrap.bind("--bind-try", folder);
         }
         for folder in &self.places.writable {
-            self.protect(&mut bwrap, folder);
+            self.protect(&mut bwrap, folder, walls);
         }
         for file in walls.hidden.iter().filter(|file| file.is_file()) {
             bwrap.onto("--ro-bind", Path::new("/dev/null"), file);
@@ -239,36 +236,16 @@ impl Sandbox {
         }
     }
 
-    /// What may not be written in a writable folder. A folder of hooks that is missing is made, so that no command
-    /// can make one.
-    fn protect(&self, bwrap: &mut Arguments, folder: &Path) {
-        let git = folder.join(".git");
-        if git.is_dir() {
-            // A mount of its own cannot be moved away and replaced.
-            bwrap.bind("--bind", &git);
-            if !git.join("hooks").exists() {
-                bwrap.onto(
-                    "--ro-bind",
-                    &self.scratch.path().join("empty"),
-                    &git.join("hooks"),
-                );
-            }
+    /// What may not be written in a writable folder.
+    fn protect(&self, bwrap: &mut Arguments, folder: &Path, walls: &Walls) {
+        let (git, empty) = (folder.join(".git"), self.scratch.path().join("empty"));
+        sandbox_git::protect(bwrap, &git, walls.git, &empty);
+        for git in walls.repositories.iter().filter(|path| path.starts_with(folder)) {
+            sandbox_git::protect(bwrap, git, walls.git, &empty);
         }
-        for path in PROTECTED
-            .iter()
-            .map(|name| folder.join(name))
-            .filter(|path| path.exists())
-        {
-            bwrap.bind("--ro-bind-try", &path);
-        }
-        if git.is_file() {
-            bwrap.bind("--ro-bind-try", &git);
-        }
-        if let Some(common) = common_dir(folder) {
-            bwrap.bind("--bind-try", &common);
-            for path in ["hooks", "config"].map(|name| common.join(name)) {
-                bwrap.bind("--ro-bind-try", &path);
-            }
+        let own = folder.join(".deepseek");
+        if own.exists() {
+            bwrap.bind("--ro-bind-try", &own);
         }
     }
 }
@@ -282,38 +259,20 @@ fn covered(path: &OsStr, home: &Path) -> Vec<PathBuf> {
     std::env::split_paths(path).filter(covers).collect()
 }
 
-/// The repository of a linked worktree. The worktree must be known to it: a project could name any folder.
-fn common_dir(folder: &Path) -> Option<PathBuf> {
-    let file = folder.join(".git");
-    let text = std::fs::read_to_string(&file).ok()?;
-    let own = folder
-        .join(text.strip_prefix("gitdir:")?.trim())
-        .canonicalize()
-        .ok()?;
-    let back = std::fs::read_to_string(own.join("gitdir")).ok()?;
-    let known = own.join(back.trim()).canonicalize().ok()? == file.canonicalize().ok()?;
-    let common = own
-        .parent()
-        .filter(|folder| folder.ends_with("worktrees"))?
-        .parent()?;
-    let is_repository =
-        common.ends_with(".git") && common.join("HEAD").is_file() && common.join("objects").is_dir();
-    (known && is_repository).then(|| common.to_owned())
-}
-
+/// The words before the command.
 #[derive(Default)]
-struct Arguments(Vec<OsString>);
+pub(super) struct Arguments(Vec<OsString>);
 
 impl Arguments {
     fn flags(&mut self, flags: &[&str]) {
         self.0.extend(flags.iter().map(OsString::from));
     }
 
-    fn bind(&mut self, how: &str, path: &Path) {
+    pub(super) fn bind(&mut self, how: &str, path: &Path) {
         self.onto(how, path, path);
     }
 
-    fn onto(&mut self, how: &str, from: &Path, to: &Path) {
+    pub(super) fn onto(&mut self, how: &str, from: &Path, to: &Path) {
         self.0.extend([OsString::from(how), from.into(), to.into()]);
     }
 }
@@ -335,7 +294,12 @@ pub fn hint(output: &str, line: &str, walls: &Walls) -> Option<&'static str> {
     let has = |words: &[&str]| words.iter().any(|word| output.contains(word));
     let names_home = line.contains('~') || line.contains("HOME") || line.contains("ssh");
     if has(&WRITES) {
-        Some("it may write only in the project and in /tmp, and there neither .git/hooks nor .git/config")
+        Some(if walls.git {
+            "it may write only in the project and in /tmp, and there neither hooks nor settings of git"
+        } else {
+            "it may write only in the project and in /tmp, and in .git only when the line runs git and nothing else \
+             that could: give git a line of its own"
+        })
     } else if !walls.network && has(&NETWORK) {
         Some("it has no network")
     } else if has(&ABSENT) && (names_home || output.contains("/run/") || output.contains("publickey")) {
@@ -374,7 +338,7 @@ mod tests {
     fn the_reason_of_a_failure_is_named() {
         let walls = |network| Walls {
             network,
-            hidden: Vec::new(),
+            ..Walls::default()
         };
         let why = |output: &str, line: &str, network| hint(output, line, &walls(network));
         assert!(why("touch: /etc/x: Read-only file system", "touch /etc/x", true).is_some());
@@ -382,29 +346,5 @@ mod tests {
         assert!(why("curl: (6) Could not resolve host: x", "curl x", true).is_none());
         assert!(why("cat: /home/u/x: No such file or directory", "cat ~/x", true).is_some());
         assert!(why("cat: x: No such file or directory", "cat x", true).is_none());
-    }
-
-    #[test]
-    fn only_a_worktree_that_its_repository_knows_is_one() {
-        let dir = tempfile::tempdir().unwrap();
-        let (tree, own) = (
-            dir.path().join("tree"),
-            dir.path().join("main/.git/worktrees/tree"),
-        );
-        std::fs::create_dir_all(&tree).unwrap();
-        std::fs::create_dir_all(&own).unwrap();
-        std::fs::create_dir_all(dir.path().join("main/.git/objects")).unwrap();
-        let put =
-            |path: PathBuf, text: String| crate::fs::atomic::write(&path, text.as_bytes(), None).unwrap();
-        put(dir.path().join("main/.git/HEAD"), "ref: refs/heads/main\n".into());
-        put(tree.join(".git"), format!("gitdir: {}\n", own.display()));
-        assert_eq!(common_dir(&tree), None);
-        put(own.join("gitdir"), format!("{}\n", tree.join(".git").display()));
-        assert_eq!(
-            common_dir(&tree),
-            Some(dir.path().join("main/.git").canonicalize().unwrap())
-        );
-        put(own.join("gitdir"), "/elsewhere/.git\n".into());
-        assert_eq!(common_dir(&tree), None);
     }
 }

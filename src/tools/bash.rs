@@ -172,7 +172,10 @@ impl Tool for Bash {
         if let Some(handle) = &args.handle {
             return self.look(handle, &args, ctx).await;
         }
-        let around = self.enclosure.around(&args.command, args.unsandboxed, &ctx.cwd)?;
+        let busy = !self.background.running().is_empty();
+        let around = self
+            .enclosure
+            .around(&args.command, args.unsandboxed, &ctx.cwd, busy)?;
         let spec = RunSpec {
             timeout: match args.given_timeout() {
                 Some(timeout) if args.background => timeout,
@@ -196,7 +199,9 @@ impl Tool for Bash {
         let output = run(spec, &ctx.cancel, &*ctx.progress, &self.watchdog)
             .await
             .map_err(|error| ToolError::Reply(error.to_string()))?;
-        bash_answer::ended(&output, around.hint(&output, &line))
+        let mut notes = self.enclosure.hold().await;
+        notes.extend(around.hint(&output, &line));
+        bash_answer::ended(&output, &notes)
     }
 }
 
@@ -219,6 +224,6 @@ impl Bash {
                 &self.background.running(),
             )));
         };
-        Ok(bash_answer::looked(handle, &look))
+        Ok(bash_answer::looked(handle, &look, &self.enclosure.hold().await))
     }
 }

@@ -6,8 +6,8 @@ use crate::shell::background::{Look, Running};
 use crate::shell::run::{Exit, RunOutput};
 use crate::tools::tool::{ToolError, ToolOutput};
 
-/// A command that was waited for; `hint` says what may have stopped it in the sandbox.
-pub fn ended(run: &RunOutput, hint: Option<String>) -> Result<ToolOutput, ToolError> {
+/// A command that was waited for; the `notes` say what the sandbox did.
+pub fn ended(run: &RunOutput, notes: &[String]) -> Result<ToolOutput, ToolError> {
     let time = seconds(run.elapsed);
     let (first, summary) = match run.exit {
         Exit::Cancelled => return Err(ToolError::Cancelled),
@@ -25,9 +25,7 @@ pub fn ended(run: &RunOutput, hint: Option<String>) -> Result<ToolOutput, ToolEr
     if run.ended_background {
         text += "\n(what it left running in the background was ended)";
     }
-    if let Some(hint) = hint {
-        text += &format!("\n({hint})");
-    }
+    push_notes(&mut text, notes);
     push_output(&mut text, &run.output);
     Ok(ToolOutput {
         text,
@@ -50,8 +48,8 @@ pub fn started(handle: &str, line: &str) -> ToolOutput {
     }
 }
 
-/// A look at a command in the background.
-pub fn looked(handle: &str, look: &Look) -> ToolOutput {
+/// A look at a command in the background; the `notes` say what the sandbox did.
+pub fn looked(handle: &str, look: &Look, notes: &[String]) -> ToolOutput {
     let time = seconds(look.elapsed);
     let (state, summary, failed) = match &look.ended {
         None => (
@@ -78,6 +76,7 @@ pub fn looked(handle: &str, look: &Look) -> ToolOutput {
         ),
     };
     let mut text = format!("{state}. New output:");
+    push_notes(&mut text, notes);
     push_output(&mut text, &look.output);
     ToolOutput {
         text,
@@ -105,6 +104,12 @@ pub fn no_handle(handle: &str, running: &[Running]) -> String {
         list.join(", ")
     };
     format!("There is no command with the handle `{handle}`. In the background runs: {list}.")
+}
+
+fn push_notes(text: &mut String, notes: &[String]) {
+    for note in notes {
+        *text += &format!("\n({note}.)");
+    }
 }
 
 fn push_output(text: &mut String, output: &str) {

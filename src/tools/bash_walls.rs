@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::shell::run::{Exit, RunOutput};
 use crate::shell::sandbox::{self, Sandbox, Walls};
+use crate::tools::new_repositories::{NewRepositories, Run};
 use crate::tools::tool::ToolError;
 
 /// The sandbox of a session, or why there is none.
@@ -28,14 +29,19 @@ pub struct Walled {
     pub unasked: Box<dyn Fn(&str) -> bool + Send + Sync>,
     /// The project's secret files, which such a line does not see.
     pub secrets: Box<dyn Fn() -> Vec<PathBuf> + Send + Sync>,
+    /// Whether a line runs git, and beside it nothing that could write in a git folder.
+    pub only_git: Box<dyn Fn(&str) -> bool + Send + Sync>,
+    /// The repositories below what is writable.
+    pub repositories: Arc<NewRepositories>,
 }
 
 /// What stands around one command.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Around {
     /// The words before the shell.
     pub words: Vec<OsString>,
     walls: Option<Walls>,
+    _run: Option<Run>,
 }
 
 impl Enclosure {
@@ -51,11 +57,12 @@ impl Enclosure {
         }
     }
 
-    /// What stands around a line that runs in `cwd`. Looks at the disk.
+    /// What stands around a line that runs in `cwd`; it is `busy` while others run in the background. Looks at the
+    /// disk.
     ///
     /// # Errors
     /// When there must be walls and are none.
-    pub fn around(&self, line: &str, unsandboxed: bool, cwd: &Path) -> Result<Around, ToolError> {
+    pub fn around(&self, line: &str, unsandboxed: bool, cwd: &Path, busy: bool) -> Result<Around, ToolError> {
         let walled = match self {
             Self::Walled(walled) if !unsandboxed => walled,
             Self::Missing(why) => {
@@ -67,14 +74,28 @@ impl Enclosure {
             Self::Walled(_) | Self::Open => return Ok(Around::default()),
         };
         let strict = (walled.unasked)(line);
+        let (repositories, run) = walled.repositories.before(busy);
         let walls = Walls {
             network: !strict,
+            git: (walled.only_git)(line),
             hidden: if strict { (walled.secrets)() } else { Vec::new() },
+            repositories,
         };
         Ok(Around {
             words: walled.sandbox.wrap(cwd, &walls),
             walls: Some(walls),
+            _run: Some(run),
         })
+    }
+
+    /// Holds the repositories that commands made and git would obey; a sentence for each.
+    pub async fn hold(&self) -> Vec<String> {
+        let Self::Walled(walled) = self else {
+            return Vec::new();
+        };
+        let repositories = Arc::clone(&walled.repositories);
+        let held = tokio::task::spawn_blocking(move || repositories.hold()).await;
+        held.unwrap_or_default()
     }
 }
 

@@ -32,6 +32,7 @@ pub mod grep;
 mod limits;
 pub mod locks;
 pub mod ls;
+pub mod new_repositories;
 mod patch_files;
 mod patch_sections;
 mod patched_file;

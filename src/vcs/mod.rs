@@ -22,6 +22,7 @@ pub mod log;
 mod looks;
 pub mod nearby;
 pub mod numbered;
+pub mod obeyed;
 pub mod open;
 pub mod patch;
 pub mod quote;

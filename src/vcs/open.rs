@@ -53,7 +53,7 @@ impl Pool {
 
 /// libgit2's settings for the whole process; before its first use.
 #[allow(unsafe_code)] // the settings are globals of libgit2, which git2 therefore calls unsafe
-fn prepare() {
+pub(super) fn prepare() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: all use of libgit2 goes through this module, and the first waits here: no other thread is in

@@ -72,6 +72,8 @@ mod light_tools;
 mod review;
 // The sandbox with the real bubblewrap, and what runs unasked in it.
 mod sandbox;
+// What a command in the sandbox may do to git folders, so that git outside runs nothing because of it.
+mod sandbox_git;
 // Walking and searching: what is found, what is left out and said, order, cancel.
 mod search;
 // grep and glob beside rg and fd; measured by hand.

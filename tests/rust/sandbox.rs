@@ -111,7 +111,8 @@ async fn within(sandbox: &Sandbox, place: &Place, walls: Walls, line: &str) -> R
 fn open() -> Walls {
     Walls {
         network: true,
-        hidden: Vec::new(),
+        git: true,
+        ..Walls::default()
     }
 }
 
@@ -245,8 +246,8 @@ async fn the_network_is_there_only_where_it_is_allowed() {
     let out = within(&sandbox, &place, open(), &line).await;
     assert_eq!(out.exit, Exit::Code(0), "{}", out.output);
     let walls = Walls {
-        network: false,
         hidden: vec![place.project.join(".env")],
+        ..Walls::default()
     };
     let out = within(&sandbox, &place, walls.clone(), &line).await;
     assert_ne!(out.exit, Exit::Code(0));
@@ -344,6 +345,52 @@ fn within_walls_ordinary_commands_run_unasked_and_dangerous_ones_do_not() {
 }
 
 #[test]
+fn within_walls_a_git_folder_is_asked_for() {
+    let place = Place::new();
+    let gate = place.gate(json!({"sandbox_auto_allow": true}), true);
+    for line in [
+        "echo . > .git/commondir",
+        "cp x .git/config.worktree",
+        "python3 gen.py > .git/info/attributes",
+        "mkdir -p .git/worktrees/x",
+        "tee src/.git/config < x",
+    ] {
+        assert_eq!(decide(&gate, line, false), Decision::Ask, "{line}");
+    }
+}
+
+#[test]
+fn git_alone_writes_in_its_folder() {
+    let place = Place::new();
+    let gate = place.gate(Value::Null, true);
+    for line in [
+        "git commit -am x",
+        "cd src && git add -A && git commit -m 'x y' | tail -3",
+        "mkdir -p a && cp b a/ && git add a",
+        "rm old; git rm --cached old",
+        "git status --short > out.txt",
+    ] {
+        assert!(gate.runs_only_git(line), "{line}");
+    }
+    for line in [
+        "ls",
+        "npm test",
+        "git add -A && npm test",
+        "./x; git status",
+        "git -c alias.x='!./x' x",
+        "git add -A; echo x > .git/commondir",
+        "git add -A; cp evil .git/commondir",
+        "git add -A; cp evil $(echo .git)/commondir",
+        "git status; x=.git; touch $x/commondir",
+        "git status \"unclosed",
+        "git submodule foreach ./x",
+        "git bisect run ./x",
+    ] {
+        assert!(!gate.runs_only_git(line), "{line}");
+    }
+}
+
+#[test]
 fn what_a_person_or_a_rule_allowed_keeps_the_network() {
     let place = Place::new();
     let gate = place.gate(
@@ -386,8 +433,9 @@ fn where_it_is_demanded_and_missing_nothing_runs() {
         Enclosure::Missing(_)
     ));
     let refused = enclosure(json!({"sandbox": "bwrap"}))
-        .around("ls", false, &place.project)
-        .unwrap_err();
+        .around("ls", false, &place.project, false)
+        .err()
+        .unwrap();
     assert!(refused.to_string().contains("it is not there"), "{refused}");
     assert!(matches!(enclosure(json!({"sandbox": "auto"})), Enclosure::Open));
 }

@@ -111,6 +111,11 @@ const SET: [(&str, &str); 13] = [
 /// repository is none, and no program watches files for it.
 const GIT: [(&str, &str); 2] = [("safe.bareRepository", "explicit"), ("core.fsmonitor", "false")];
 
+/// Whether programs behave because this variable is set: without it they may run others.
+pub(super) fn guards(name: &str) -> bool {
+    SET.iter().any(|(set, _)| *set == name) || name.starts_with("GIT_CONFIG_")
+}
+
 /// What differs from our own environment in a child's: `(name, value)`, `None` = removed.
 pub(super) fn changes(secrets: &[String]) -> Vec<(OsString, Option<OsString>)> {
     let set = SET

@@ -1,6 +1,7 @@
 //! Wrappers of the form `NAME OPTIONS OPERANDS PROGRAM ARGUMENTS`, as a table.
 
 use super::command::{Word, WordKind};
+use super::env::guards;
 use super::unwrap::{Inner, Wrapped, line_of};
 
 /// A wrapper of the form `NAME OPTIONS OPERANDS PROGRAM ARGUMENTS`.
@@ -17,6 +18,10 @@ pub(super) struct Wrapper {
     assigns: bool,
     /// Why it is not harmless itself, if so.
     reason: Option<&'static str>,
+    /// Flags that take the whole environment away.
+    clears: &'static str,
+    /// Options whose value is a variable that is taken away.
+    unsets: &'static str,
 }
 
 impl Wrapper {
@@ -33,6 +38,8 @@ const PLAIN: Wrapper = Wrapper {
     operands: 0,
     assigns: false,
     reason: None,
+    clears: "",
+    unsets: "",
 };
 const RIGHTS: Option<&str> = Some("it runs with the rights of another user");
 const FETCHED: Option<&str> = Some("it may fetch and run a package");
@@ -72,6 +79,8 @@ const WRAPPERS: &[Wrapper] = &[
         values: "-u --unset -C --chdir",
         flags: "- -i --ignore-environment -0 --null -v --debug",
         assigns: true,
+        clears: "- -i --ignore-environment",
+        unsets: "-u --unset",
         ..named("env")
     },
     Wrapper {
@@ -81,6 +90,7 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         values: "-a",
         flags: "-c -l",
+        clears: "-c",
         ..named("exec")
     },
     Wrapper {
@@ -111,6 +121,7 @@ const WRAPPERS: &[Wrapper] = &[
         values: "-w --wait --timeout -E",
         flags: "-s --shared -x --exclusive -n --nonblock -u -e -o -F",
         operands: 1,
+        reason: Some("it makes a lock file"),
         ..named("flock")
     },
     Wrapper {
@@ -195,6 +206,12 @@ pub(super) fn unwrap(wrapper: &Wrapper, program: &str, arguments: &[Word]) -> Wr
             |option| known(wrapper.values, option),
             |option| known(wrapper.flags, option),
         );
+        let next = words.peek().map(|(_, word)| *word);
+        if has(wrapper.clears, text) || (has(wrapper.unsets, text) && unsets_guard(text, next)) {
+            reason.get_or_insert_with(|| {
+                format!("`{text}` takes away what keeps programs from running others")
+            });
+        }
         match option {
             Opt::Flag => {}
             // `nice -5` and `xargs -1`
@@ -265,6 +282,31 @@ pub(super) fn unwrap(wrapper: &Wrapper, program: &str, arguments: &[Word]) -> Wr
     match reason {
         Some(reason) => Wrapped::opaque(reason, parts),
         None => Wrapped::clear(parts),
+    }
+}
+
+/// Whether an option, which may be several letters in one word, is or holds one of a list.
+fn has(list: &str, text: &str) -> bool {
+    let name = text.split('=').next().unwrap_or_default();
+    list.split_ascii_whitespace().any(|option| {
+        let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
+        name == option || letter.is_some_and(|letter| !text.starts_with("--") && text.contains(letter))
+    })
+}
+
+/// Whether `-uNAME`, `--unset=NAME` or `-u NAME` takes a variable away that keeps programs quiet.
+fn unsets_guard(text: &str, next: Option<&Word>) -> bool {
+    let joined = match text.strip_prefix("--") {
+        Some(long) => long.split_once('=').map(|(_, name)| name),
+        None => text
+            .split_once('u')
+            .map(|(_, name)| name)
+            .filter(|name| !name.is_empty()),
+    };
+    match (joined, next) {
+        (Some(name), _) => guards(name),
+        (None, Some(word)) => !word.is_literal() || guards(&word.text),
+        (None, None) => false,
     }
 }
 

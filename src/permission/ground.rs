@@ -204,6 +204,27 @@ impl Ground {
             .then_some("a disk")
     }
 
+    /// The git folders of the working directory.
+    pub fn git_dirs(&self) -> &[PathBuf] {
+        &self.git_dirs
+    }
+
+    /// What must not be removed and is known by name: what [`Self::vital`] and [`Self::is_protected_name`] speak of,
+    /// but for other people's homes and for disks.
+    pub fn never_removed(&self) -> Vec<PathBuf> {
+        let mut found: Vec<PathBuf> = ["/home", "/Users", "/root"].map(PathBuf::from).to_vec();
+        for path in std::iter::once(&self.cwd)
+            .chain(&self.home)
+            .chain(&self.protected)
+        {
+            found.extend(path.ancestors().map(Path::to_owned));
+        }
+        found.extend(self.git_dirs.iter().cloned());
+        found.sort();
+        found.dedup();
+        found
+    }
+
     fn is_home(&self, path: &Path) -> bool {
         is_home(self.home.as_deref(), path)
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::permission::copying::{copies_folders, links, takes_away, target_option, unpacks};
-use crate::permission::find_reach::{FIND_RUNS, find_parts, is_narrowed};
+use crate::permission::find_reach::{FIND_RUNS, Meets, find_parts, is_narrowed, meets};
 use crate::permission::finding::Finding;
 use crate::permission::ground::Ground;
 use crate::permission::hard::refuse;
@@ -181,20 +181,70 @@ impl Judge<'_> {
             })
     }
 
-    /// `find PLACE -delete` with nothing that narrows it down removes the place.
+    /// `find PLACE -delete` with nothing that narrows it down removes the place; one that is narrowed down may still
+    /// find what must stay.
     fn find(&self, command: &SimpleCommand) -> Option<Finding> {
-        let (texts, start, first_option) = find_parts(command);
+        let (texts, ..) = find_parts(command);
         let is_action = |at: usize, text: &str| {
             let runs = FIND_RUNS.contains(&text);
             text == "-delete" || (runs && texts.get(at + 1).is_some_and(|next| is_remover(next)))
         };
         let removes = texts.iter().enumerate().any(|(at, text)| is_action(at, text));
-        if !removes || is_narrowed(texts.get(first_option..).unwrap_or_default()) {
-            return None;
+        removes.then(|| self.removes_found(command, command)).flatten()
+    }
+
+    /// What the `remover` would remove of what `find` finds.
+    fn removes_found(&self, find: &SimpleCommand, remover: &SimpleCommand) -> Option<Finding> {
+        let (texts, start, first_option) = find_parts(find);
+        let tests = texts.get(first_option..).unwrap_or_default();
+        let places = self.find_places(find, start, first_option);
+        if !is_narrowed(tests) {
+            return places.iter().find_map(|named| self.removes_path(remover, named));
         }
-        self.find_places(command, start, first_option)
-            .iter()
-            .find_map(|named| self.removes_path(command, named))
+        let mut unclear = false;
+        for place in &places {
+            let mut is_met = |entry: &Path, is_folder: bool| {
+                let Ok(below) = entry.strip_prefix(&place.real) else {
+                    return false;
+                };
+                // `rm -rf .` is refused by rm.
+                if below.as_os_str().is_empty() && place.text.ends_with('.') {
+                    return false;
+                }
+                let meets = meets(tests, &place.text, below, is_folder);
+                unclear |= meets == Meets::Unclear;
+                meets == Meets::Met
+            };
+            for entry in self.ground.never_removed() {
+                let named = Named {
+                    text: entry.display().to_string(),
+                    entry: entry.clone(),
+                    real: entry,
+                };
+                if is_met(&named.real, true)
+                    && let Some(refused) = self.removes_path(remover, &named)
+                {
+                    return Some(refused);
+                }
+            }
+            for folder in self.ground.git_dirs() {
+                // With these goes all that it holds.
+                if is_met(&folder.join("HEAD"), false) && is_met(&folder.join("config"), false) {
+                    return Some(refuse_removal(remover, place, "the working directory's .git"));
+                }
+            }
+        }
+        unclear.then(|| {
+            Finding::ask(
+                "hard",
+                "a `find` that removes what an expression finds is asked each time",
+                format!(
+                    "What `{}` removes is not known: its expression is not read.",
+                    remover.text
+                ),
+            )
+            .sticking()
+        })
     }
 
     /// The places that a `find` looks below.
@@ -223,15 +273,11 @@ impl Judge<'_> {
         };
         let remover = analysis.commands.iter().find(fed)?;
         let finds = |command: &&SimpleCommand| matches!(command.program.as_deref(), Some("find" | "gfind"));
-        let all_found = analysis.commands.iter().filter(finds).find_map(|command| {
-            let (texts, start, first_option) = find_parts(command);
-            if is_narrowed(texts.get(first_option..).unwrap_or_default()) {
-                return None;
-            }
-            self.find_places(command, start, first_option)
-                .iter()
-                .find_map(|named| self.removes_path(remover, named))
-        });
+        let all_found = analysis
+            .commands
+            .iter()
+            .filter(finds)
+            .find_map(|command| self.removes_found(command, remover));
         if all_found.is_some() {
             return all_found;
         }

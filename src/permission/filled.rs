@@ -7,7 +7,12 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::permission::ground::Ground;
-use crate::shell::command::{Analysis, Word, WordKind};
+use crate::shell::command::{Analysis, SimpleCommand, Word, WordKind};
+
+/// Variables that the shell itself fills with parts of the line or with input.
+const FILLED_BY_SHELL: [&str; 6] = ["_", "REPLY", "MAPFILE", "OPTARG", "DIRSTACK", "COPROC"];
+/// Builtins that fill the variables which they name.
+const READERS: [&str; 5] = ["read", "mapfile", "readarray", "getopts", "printf"];
 
 /// Readings of one word at most.
 const MAX_READINGS: usize = 16;
@@ -37,6 +42,8 @@ pub struct Variables {
     values: HashMap<String, Vec<Word>>,
     /// Those that are appended to: how often, and in which order, only the run of the line tells.
     appended: HashSet<String>,
+    /// Those that a builtin fills with what it reads.
+    read: HashSet<String>,
     home: Option<String>,
     cwd: String,
     top: String,
@@ -68,6 +75,7 @@ impl Variables {
         Self {
             values,
             appended,
+            read: read_names(analysis),
             home: ground.home.as_deref().map(text),
             cwd: text(&ground.cwd),
             top: text(top.unwrap_or(&ground.cwd)),
@@ -147,11 +155,16 @@ impl Variables {
             .find(|char: char| !(char.is_ascii_alphanumeric() || char == '_'))
             .unwrap_or(inner.len());
         let (name, operator) = inner.split_at(end);
-        if name.is_empty() || name.starts_with(|char: char| char.is_ascii_digit()) {
-            // `$1`, `$@`, `$?`, `${#x}`
+        if name.is_empty()
+            || name.starts_with(|char: char| char.is_ascii_digit())
+            || FILLED_BY_SHELL.contains(&name)
+            || name.starts_with("BASH_")
+        {
+            // `$1`, `$@`, `$?`, `${#x}`, `$_`
             return Values::computed();
         }
         let mut values = Values {
+            computed: self.read.contains(name),
             exhausted: self.appended.contains(name),
             ..Values::default()
         };
@@ -180,7 +193,7 @@ impl Variables {
                     value.texts.into_iter().for_each(|text| values.add(text));
                 }
             }
-            None => values.foreign = values.texts.is_empty(),
+            None => values.foreign = values.texts.is_empty() && !values.computed,
         }
         let plain = operator.trim_start_matches(':');
         match plain.chars().next() {
@@ -196,6 +209,22 @@ impl Variables {
         }
         values
     }
+}
+
+/// The variables that builtins fill: any word of theirs that can be a name, one too many rather than one too few.
+fn read_names(analysis: &Analysis) -> HashSet<String> {
+    let fills = |command: &&SimpleCommand| {
+        let program = command.program.as_deref();
+        program.is_some_and(|program| READERS.contains(&program))
+    };
+    let words = analysis
+        .commands
+        .iter()
+        .filter(fills)
+        .flat_map(|command| &command.words);
+    words
+        .map(|word| word.text.split('[').next().unwrap_or_default().to_owned())
+        .collect()
 }
 
 /// The values of one expansion, and whether it may also be something else, as in [`Filled`].

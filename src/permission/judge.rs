@@ -14,7 +14,7 @@ use crate::permission::named::Naming;
 use crate::permission::secret::Secrets;
 use crate::permission::shell_places::only_git;
 use crate::permission::shell_rules::ShellRules;
-use crate::permission::shell_tier::{Lines, too_many_files, unparsable};
+use crate::permission::shell_tier::{Lines, not_followed, unparsable};
 use crate::permission::{grave, hard, hard_shell, tier};
 use crate::protocol::tool::ToolClass;
 use crate::shell::command::Class;
@@ -301,7 +301,7 @@ impl Judge {
         let refused = hard_shell::line(&self.ground, &naming, &analysis);
         if naming.is_exhausted() {
             items.push(Item {
-                finding: too_many_files(),
+                finding: not_followed(),
                 changes: true,
                 command: Some((line.to_owned(), Class::Unknown.as_str().to_owned())),
                 grave: None,

@@ -26,6 +26,9 @@ const MOVERS: &[&str] = &[
 ];
 const MOVING_OPTIONS: &[&str] = &["-C", "-D", "--chdir", "--directory", "--cwd", "--prefix", "--dir"];
 
+/// What makes `*` match hidden names, as an option of the shell or as a variable.
+const HIDDEN_TOO: [&str; 2] = ["dotglob", "GLOBIGNORE"];
+
 /// Resolves the words of one line.
 pub struct Naming<'a> {
     ground: &'a Ground,
@@ -45,13 +48,14 @@ impl<'a> Naming<'a> {
             bases: vec![ground.cwd.clone()],
             variables: Variables::new(ground, analysis),
             is_lost: false,
-            takes_hidden: analysis
-                .commands
-                .iter()
-                .any(|command| command.words.iter().any(|word| word.text == "dotglob")),
+            takes_hidden: HIDDEN_TOO.iter().any(|name| analysis.mentions(name)),
             globs: LineGlobs::default(),
             searched: Cell::new(MAX_SEARCHED),
         };
+        // Which patterns meet which names is another matter then.
+        if analysis.mentions("nocaseglob") || analysis.commands.iter().any(sets_unknown_option) {
+            naming.globs.give_up();
+        }
         for command in &analysis.commands {
             for word in moved_to(command) {
                 naming.follow(&word);
@@ -247,6 +251,18 @@ impl<'a> Naming<'a> {
             user => format!("/home/{user}{below}"),
         }
     }
+}
+
+/// Whether it changes how patterns are read in a way that the line does not say.
+fn sets_unknown_option(command: &SimpleCommand) -> bool {
+    let mut pairs = command.words.windows(2);
+    let is_open = |word: &Word| !word.is_literal();
+    // `bash -O NAME`
+    let given = pairs.any(|pair| {
+        let [option, value] = pair else { return false };
+        option.text.starts_with(['-', '+']) && option.text.ends_with('O') && is_open(value)
+    });
+    given || (command.program.as_deref() == Some("shopt") && command.words.iter().any(is_open))
 }
 
 /// The folders that a command goes to by an option: `git -C DIR`, `env --chdir=DIR`.

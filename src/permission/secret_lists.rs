@@ -39,6 +39,8 @@ pub(super) const READ_FOLDERS: &[&str] = &[
     ".docker/config.json",
     ".kube/config",
     ".config/gh/hosts.yml",
+    "etc/shadow",
+    "etc/gshadow",
 ];
 
 /// Files of a home that are refused for reading: they hold tokens there, and settings in a project.

@@ -167,16 +167,14 @@ impl Lines<'_> {
 
     /// The first path in the command that makes it asked, whatever its class.
     fn named(&self, naming: &Naming<'_>, command: &SimpleCommand) -> Option<Finding> {
-        let mut named = naming.command(command);
-        if matches!(command.program.as_deref(), Some("jq" | "yq")) {
-            // Their first operand is a program: `.user.key` is no file.
-            let program = command
-                .words
-                .iter()
-                .skip(1)
-                .find(|word| !word.text.starts_with('-'));
-            named.retain(|named| program.is_none_or(|word| !word.text.ends_with(&named.text)));
-        }
+        let named = match filter_of_jq(command) {
+            Some(at) => {
+                let mut files = command.clone();
+                files.words.remove(at);
+                naming.command(&files)
+            }
+            None => naming.command(command),
+        };
         let found = named
             .iter()
             .find_map(|named| self.secret(command, named).or_else(|| self.ruled(command, named)));
@@ -276,12 +274,52 @@ impl Lines<'_> {
     }
 }
 
-/// A line whose patterns meet more files than were looked at.
-pub fn too_many_files() -> Finding {
+/// Where the filter of `jq` stands, which is no file: `.user.key`. `None` where an option may bring it.
+fn filter_of_jq(command: &SimpleCommand) -> Option<usize> {
+    if command.program.as_deref() != Some("jq") {
+        return None;
+    }
+    let mut words = command.words.iter().enumerate().skip(1);
+    while let Some((at, word)) = words.next() {
+        match word.text.as_str() {
+            "--arg" | "--argjson" => {
+                words.nth(1)?;
+            }
+            "--indent" => {
+                words.next()?;
+            }
+            text if text.starts_with("--") => {
+                const FLAGS: [&str; 8] = [
+                    "--raw-output",
+                    "--null-input",
+                    "--slurp",
+                    "--compact-output",
+                    "--exit-status",
+                    "--raw-input",
+                    "--sort-keys",
+                    "--tab",
+                ];
+                FLAGS.contains(&text).then_some(())?;
+            }
+            text if text.starts_with('-') => {
+                text.chars()
+                    .skip(1)
+                    .all(|letter| "rnscejSRaMC".contains(letter))
+                    .then_some(())?;
+            }
+            _ => return word.is_literal().then_some(at),
+        }
+    }
+    None
+}
+
+/// A line that may name more than was looked at: its patterns meet too many files, or its values are put together as
+/// it runs.
+pub fn not_followed() -> Finding {
     Finding::ask(
         TIER,
-        "a line with patterns that meet very many files is asked each time",
-        "The patterns of the line meet so many files that what it names is not known.",
+        "a line whose patterns or variables are more than can be followed is asked each time",
+        "What the line names is not known: its patterns or variables stand for more than can be followed.",
     )
     .sticking()
 }

@@ -31,7 +31,9 @@ pub fn shown(
     analysis: &Analysis,
     command: &SimpleCommand,
 ) -> Option<PathBuf> {
-    let program = command.program.as_deref()?;
+    // `$(< file)` reads without a program.
+    let alone = command.words.is_empty().then_some("cat");
+    let program = command.program.as_deref().or(alone)?;
     let searches = SEARCHERS.contains(&program);
     let reads = searches || READERS.contains(&program);
     let (folders, reach) = if reads && has_computed_operand(naming, command, searches) {

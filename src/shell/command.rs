@@ -64,6 +64,17 @@ impl Analysis {
             .max()
             .map_or(floor, |class| class.max(floor))
     }
+
+    /// Whether a text stands in a word of the line, or in the name or value of a variable.
+    pub fn mentions(&self, text: &str) -> bool {
+        let assigned =
+            |assignment: &Assignment| assignment.name.contains(text) || assignment.value.text.contains(text);
+        self.variables.iter().any(assigned)
+            || self.commands.iter().any(|command| {
+                command.words.iter().any(|word| word.text.contains(text))
+                    || command.assignments.iter().any(assigned)
+            })
+    }
 }
 
 /// One simple command: a program with its arguments, assignments and redirects.

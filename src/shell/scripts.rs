@@ -87,6 +87,28 @@ pub(super) fn special(command: &SimpleCommand) -> Option<(Class, &'static str)> 
             }
             (false, "`-TT` runs another program")
         }
+        "git" => {
+            // `git --help` alone is answered by git itself.
+            let asks = |word: &Word| word.text == "--help";
+            if !arguments.iter().any(asks) {
+                return None;
+            }
+            (
+                false,
+                "`--help` shows a manual page with a program that a setting may name",
+            )
+        }
+        "yq" => {
+            let opens = |word: &Word| {
+                ["load", "eval(", "system"]
+                    .iter()
+                    .any(|call| word.text.contains(call))
+            };
+            if !arguments.iter().any(opens) {
+                return None;
+            }
+            (false, UNKNOWN_SCRIPT)
+        }
         "sed" | "gsed" if sed(arguments) => return None,
         "sed" | "gsed" => (false, UNKNOWN_SCRIPT),
         _ => return None,
@@ -154,7 +176,8 @@ fn awk_only_prints(arguments: &[Word]) -> bool {
 }
 
 fn awk(script: &str) -> bool {
-    let calls = ["system", "getline", "@", ">", "fflush", "close"];
+    // With `ARGV` it opens files that the line does not name.
+    let calls = ["system", "getline", "ARGV", "@", ">", "fflush", "close"];
     let script = script.replace(">=", "");
     !calls.iter().any(|call| script.contains(call)) && !script.replace("||", "").contains('|')
 }
@@ -314,6 +337,7 @@ mod tests {
     #[test]
     fn awk_scripts_that_only_print() {
         assert!(awk("{print $1}") && awk("NR==1 || /x/ {print}") && awk("NR>=10 && NR<=20"));
+        assert!(!awk("BEGIN { ARGV[1] = \"x\" }"));
         assert!(!awk("{system(\"rm\")}") && !awk("{print | \"sh\"}") && !awk("{print > \"f\"}"));
     }
 }

@@ -139,8 +139,12 @@ fn shell(program: &str, arguments: &[Word], same_grammar: bool) -> Option<Wrappe
             let letters = text.trim_start_matches(['-', '+']);
             if !text.starts_with("--") {
                 wants_line |= letters.contains('c');
-                if letters.ends_with(['o', 'O']) {
-                    words.next();
+                let named = letters.ends_with(['o', 'O']).then(|| words.next()).flatten();
+                if named.is_some_and(|name| !name.is_literal()) {
+                    return Some(Wrapped::opaque(
+                        format!("which option `{text}` of `{program}` sets is not in the line"),
+                        Vec::new(),
+                    ));
                 }
             }
             continue;

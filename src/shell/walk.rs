@@ -123,12 +123,11 @@ impl Walk {
 
     fn loop_variable(&mut self, clause: &ast::ForClauseCommand, wrappers: &[String], depth: usize) {
         let mut inside = Inside::default();
-        let values: Vec<Word> = clause
-            .values
-            .iter()
-            .flatten()
-            .map(|word| inside.word(&word.value))
-            .collect();
+        let values: Vec<Word> = match &clause.values {
+            Some(values) => values.iter().map(|word| inside.word(&word.value)).collect(),
+            // Without `in` it goes over the arguments.
+            None => vec![inside.word("\"$@\"")],
+        };
         self.odd_value |= !values.iter().all(is_plain_value);
         self.variables.extend(values.iter().map(|value| Assignment {
             name: clause.variable_name.clone(),

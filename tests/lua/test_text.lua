@@ -34,6 +34,25 @@ local function seconds(fn)
 end
 
 -- A model can write an argument of a megabyte; drawing it must not hold up the editor.
+function M.what_is_not_seen_has_a_name(t)
+  for given, shown in pairs({
+    ['rm \u{200b}x'] = 'rm <U+200B>x',
+    ['a\u{ad}b'] = 'a<U+00AD>b',
+    ['a\u{202e}b'] = 'a<U+202E>b',
+    ['ls\u{a0}-a'] = 'ls<U+00A0>-a',
+    ['x\u{3164}=1'] = 'x<U+3164>=1',
+    ['x\u{2800}\u{e0041}'] = 'x<U+2800><U+E0041>',
+    ['x\u{fe0f}\u{200d}'] = 'x<U+FE0F>\u{200d}',
+    -- What writing needs stays.
+    ['👩\u{200d}💻 ❤\u{fe0f}'] = '👩\u{200d}💻 ❤\u{fe0f}',
+    ['می\u{200c}خواهم'] = 'می\u{200c}خواهم',
+    ['日本\u{3000}語 é ö…'] = '日本\u{3000}語 é ö…',
+  }) do
+    t.eq(shown, text.line(given))
+    t.eq({ shown }, text.wrap(given, 60))
+  end
+end
+
 function M.a_huge_text_is_cut_and_wrapped_at_once(t)
   local huge = ('日本'):rep(170000)
   local cut

@@ -3,11 +3,73 @@ local M = {}
 
 local width = vim.api.nvim_strwidth
 
---- One line without control characters.
+--- Characters that take part in no word and show nothing, or turn the text around: first and last. In
+--- src/agent/system/clean.rs stands the same for the model.
+local INVISIBLE = {
+  { 0xAD, 0xAD },
+  { 0x61C, 0x61C },
+  { 0x115F, 0x1160 },
+  { 0x17B4, 0x17B5 },
+  { 0x180B, 0x180F },
+  { 0x200B, 0x200B },
+  { 0x200E, 0x200F },
+  { 0x2028, 0x202E },
+  { 0x2060, 0x206F },
+  { 0x2800, 0x2800 },
+  { 0x3164, 0x3164 },
+  { 0xFEFF, 0xFEFF },
+  { 0xFFA0, 0xFFA0 },
+  { 0xFFF9, 0xFFFB },
+  { 0x1D173, 0x1D17A },
+  { 0xE0000, 0xE0FFF },
+}
+--- Joiners, variants and wide blanks, which other scripts and emoji need: nothing to see behind an ASCII letter.
+local JOINING = {
+  { 0xA0, 0xA0 },
+  { 0x1680, 0x1680 },
+  { 0x2000, 0x200A },
+  { 0x200C, 0x200D },
+  { 0x202F, 0x202F },
+  { 0x205F, 0x205F },
+  { 0x3000, 0x3000 },
+  { 0xFE00, 0xFE0F },
+}
+
+---@param ranges integer[][]
+---@param code integer
+---@return boolean
+local function within(ranges, code)
+  for _, range in ipairs(ranges) do
+    if code >= range[1] and code <= range[2] then
+      return true
+    end
+  end
+  return false
+end
+
+--- `text` with a name for every character that nobody would see: `rm <U+200B>x`.
+---@param text string
+---@return string
+local function visible(text)
+  if not text:find('[\194\216\225-\227\239\240\243]') then
+    return text
+  end
+  return (
+    text:gsub('()([\194\216\225-\227\239\240\243][\128-\191]*)', function(at, char)
+      local code = vim.fn.char2nr(char)
+      local before = at > 1 and text:byte(at - 1) or 0
+      if within(INVISIBLE, code) or (before < 128 and within(JOINING, code)) then
+        return ('<U+%04X>'):format(code)
+      end
+    end)
+  )
+end
+
+--- One line without control characters, and with names for invisible ones.
 ---@param text string
 ---@return string
 function M.line(text)
-  return (text:gsub('[\r\n\t]+', ' '):gsub('%c', '?'))
+  return visible((text:gsub('[\r\n\t]+', ' '):gsub('%c', '?')))
 end
 
 --- The first `cells` cells of `text`, with an ellipsis where something was cut. The time it takes
@@ -84,7 +146,7 @@ local function words_of(line)
 end
 
 --- Wraps text at blanks; its own line breaks and indents stay. No character is lost but the blanks
---- at a break or at the end of a line.
+--- at a break or at the end of a line; invisible ones are named.
 ---@param text string
 ---@param cells integer
 ---@return string[]
@@ -92,7 +154,7 @@ function M.wrap(text, cells)
   local out = {}
   cells = math.max(cells, 4)
   for _, source in ipairs(vim.split(text, '\n', { plain = true })) do
-    source = source:gsub('\r$', ''):gsub('\t', '    '):gsub('%c', '?')
+    source = visible((source:gsub('\r$', ''):gsub('\t', '    '):gsub('%c', '?')))
     local line = source:match('^%s*')
     line = #line < cells and line or ''
     local indent, empty = line, true

@@ -27,17 +27,26 @@ pub fn clean(text: &str) -> Cleaned {
 }
 
 /// Controls, marks of direction, characters of no width, and tags, in which whole sentences can be hidden.
-/// Joiners are left alone where letters and emoji of many scripts need them.
+/// Joiners are left alone where letters and emoji of many scripts need them. In lua/dcode/ui/text.lua stands the same for
+/// the person.
 fn is_invisible(letter: char) -> bool {
     match letter {
         '\n' | '\t' | '\u{200c}' | '\u{200d}' => false,
         '\u{ad}'
+        | '\u{61c}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
         | '\u{200b}'
         | '\u{200e}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
+        | '\u{2800}'
+        | '\u{3164}'
         | '\u{feff}'
+        | '\u{ffa0}'
         | '\u{fff9}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}' => true,
         letter => letter.is_control(),
     }

@@ -78,7 +78,12 @@ fn resolve(written: &str, cwd: &Path, home: &Path) -> PathBuf {
 
 fn read(path: &Path, media: MediaType) -> Result<Vec<u8>, String> {
     let limit = media.kind.limit();
-    let file = open(path).map_err(|error| cause::cause(&error))?;
+    // A link of a project may lead anywhere.
+    let real = path.canonicalize().map_err(|error| cause::cause(&error))?;
+    if media_type(&real).is_none_or(|real| real.kind != media.kind) {
+        return Err("it is a link to what is no image".into());
+    }
+    let file = open(&real).map_err(|error| cause::cause(&error))?;
     let meta = file.metadata().map_err(|error| cause::cause(&error))?;
     if !meta.is_file() {
         return Err("it is no ordinary file".into());
@@ -141,6 +146,16 @@ mod tests {
             })
             .collect();
         assert_eq!(mimes, [("image/png", "iVBORw=="), ("image/jpeg", "iVBORw==")]);
+        crate::fs::atomic::write(&home.join("id"), b"key", None).unwrap();
+        for (link, target) in [("key.png", home.join("id")), ("other.png", cwd.join("a.png"))] {
+            std::os::unix::fs::symlink(target, cwd.join(link)).unwrap();
+        }
+        let linked = attached("@key.png @other.png", &cwd, &home);
+        assert_eq!(linked.blocks.len(), 1);
+        assert!(
+            linked.notices[0].contains("a link to what is no image"),
+            "{linked:?}"
+        );
         assert_eq!(found.notices.len(), 2, "{:?}", found.notices);
         assert!(found.notices[1].ends_with("it is empty."), "{:?}", found.notices);
     }

@@ -18,13 +18,14 @@ use crate::tools::tool::ToolError;
 /// Bytes of an error of git that are passed on.
 const MAX_ERROR: u64 = 2_000;
 /// Set in each call, whatever the configuration says.
-const SETTINGS: [&str; 8] = [
+const SETTINGS: [&str; 9] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.quotePath=false",
     "core.alternateRefsCommand=",
     "log.showSignature=false",
     "log.follow=false",
+    "blame.ignoreRevsFile=",
     "diff.noprefix=false",
     "diff.mnemonicPrefix=false",
 ];
@@ -140,6 +141,7 @@ impl GitProgram {
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_NO_LAZY_FETCH", "1")
             .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_ALLOW_PROTOCOL", "none")
             .env("LC_ALL", "C.UTF-8")
             .args(["--no-pager", "--literal-pathspecs"])
             .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]))

@@ -244,3 +244,20 @@ async fn no_program_of_the_repository_is_run() {
         assert!(!mark.exists(), "a program ran");
     }
 }
+
+#[tokio::test]
+async fn no_file_that_a_setting_names_is_told() {
+    let repo = Repository::new();
+    repo.write("f", "a\n");
+    repo.commit("a");
+    let secret = repo.root.with_extension("key");
+    std::fs::write(&secret, "not a revision\n").unwrap();
+    repo.git(&["config", "blame.ignoreRevsFile", secret.to_str().unwrap()]);
+    repo.git(&["update-index", "--split-index"]);
+    let blame = Tools::new(true)
+        .call("git_blame", json!({"path": "f"}), &repo.root)
+        .await
+        .unwrap();
+    std::fs::remove_file(&secret).unwrap();
+    assert!(blame.text.contains(") a"), "{}", blame.text);
+}

@@ -70,6 +70,9 @@ pub struct Approval {
     /// The change as a unified diff, or the command's full text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// For commands, where there is a sandbox: on which side of its walls it would run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Side>,
     /// What may be answered, in the order once, session, always, deny, once_all, deny_all.
     pub choices: Vec<Choice>,
     /// What a `session` or `always` answer would be remembered as.
@@ -88,6 +91,16 @@ pub struct Approval {
     /// The arguments, where the person may change them before the call runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
+}
+
+/// A side of the sandbox's walls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// It writes in the project alone, and the home is hidden.
+    Inside,
+    /// It can do what the person can.
+    Outside,
 }
 
 /// One error or warning.

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::permission::access::Access;
+use crate::protocol::request::Side;
 use crate::protocol::tool::ToolClass;
 use crate::shell::background::Background;
 use crate::shell::env::Shell;
@@ -162,6 +163,15 @@ impl Tool for Bash {
                 Ok(std::iter::once(Access::Run(args.command.clone())).chain(outside).collect())
             }
         }
+    }
+
+    fn sandbox(&self, args: &Args) -> Option<Side> {
+        let side = if args.unsandboxed {
+            Side::Outside
+        } else {
+            Side::Inside
+        };
+        (self.enclosure.exists() && args.handle.is_none()).then_some(side)
     }
 
     async fn preview(&self, args: &Args, _ctx: &ToolCtx) -> Option<String> {

@@ -199,6 +199,7 @@ impl Dispatcher {
             commands: verdict.commands.clone(),
             paths: (!paths.is_empty()).then_some(paths),
             diff: prepared.preview(ctx.clone()).await,
+            sandbox: prepared.sandbox,
             choices: verdict.choices.clone(),
             pattern: verdict.pattern.clone(),
             unsaved: Vec::new(),

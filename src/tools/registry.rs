@@ -9,6 +9,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::permission::access::Access;
+use crate::protocol::request::Side;
 use crate::protocol::tool::{ToolClass, ToolSpec};
 use crate::tools::args;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
@@ -41,6 +42,8 @@ pub struct Prepared {
     pub access: Vec<Access>,
     /// The arguments as an object, under our own names.
     pub args: Value,
+    /// Of a command where there is a sandbox: on which side of its walls it would run.
+    pub sandbox: Option<Side>,
     preview: Box<dyn Fn(ToolCtx) -> BoxFuture<'static, Option<String>> + Send + Sync>,
     run: Box<dyn FnOnce(ToolCtx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync>,
 }
@@ -135,6 +138,7 @@ impl<T: Tool> DynTool for Erased<T> {
             title,
             access,
             args: Value::Object(object.clone()),
+            sandbox: self.0.sandbox(&args),
             preview: Box::new(move |ctx| {
                 let (tool, object) = (Arc::clone(&previewer), object.clone());
                 Box::pin(async move {

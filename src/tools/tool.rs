@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::permission::access::Access;
 use crate::protocol::ids::CallId;
 use crate::protocol::message::Block;
+use crate::protocol::request::Side;
 use crate::protocol::tool::ToolClass;
 
 /// A typed tool. Services come by its constructor; the context of a call is small on purpose.
@@ -43,6 +44,11 @@ pub trait Tool: Send + Sync + 'static {
 
     /// What the call would change, for the person who is asked: a unified diff, or the whole command.
     async fn preview(&self, _args: &Self::Args, _ctx: &ToolCtx) -> Option<String> {
+        None
+    }
+
+    /// Of a command where there is a sandbox: on which side of its walls it would run.
+    fn sandbox(&self, _args: &Self::Args) -> Option<Side> {
         None
     }
 

@@ -44,6 +44,15 @@ local function opinion(word, reason)
   return { { by = 'validator', model = 'p:pro', word = word, reason = reason } }
 end
 
+function M.the_side_of_the_sandbox_is_shown(t)
+  has(
+    shown((view_of(bash({ sandbox = 'inside' })))),
+    'In the sandbox: it writes only in the project.'
+  )
+  has(shown((view_of(bash({ sandbox = 'outside' })))), 'Outside of the sandbox: it can do all')
+  t.eq(nil, shown((view_of(bash({})))):find('sandbox', 1, true))
+end
+
 function M.an_opinion_is_shown_in_words(t)
   local view = view_of(bash({ opinions = opinion('approve', 'The person asked for it.') }))
   has(shown(view), 'validator fine: The person asked for it. (p:pro)', '[1] once', '[4] deny')

@@ -34,6 +34,12 @@ local DECISION = {
   deny = { 'refused', 'DcodeRisk' },
 }
 
+--- Where there is a sandbox: on which side of its walls a command would run.
+local SANDBOX = {
+  inside = { 'In the sandbox: it writes only in the project.', 'DcodeHint' },
+  outside = { 'Outside of the sandbox: it can do all that you can.', 'DcodeRisk' },
+}
+
 --- Lines of a command or diff that are shown before `v` shows all.
 local PREVIEW = 10
 
@@ -207,6 +213,10 @@ function View:render(width)
   put(out, '')
   for _, line in ipairs(text.wrap(r.reason or '', cells)) do
     put(out, line, 'DcodeAsk')
+  end
+  local place = SANDBOX[r.sandbox]
+  for _, line in ipairs(place and text.wrap(place[1], cells) or {}) do
+    put(out, line, place[2])
   end
   local function add(line, hl)
     put(out, line, hl)

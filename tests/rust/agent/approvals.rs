@@ -2,7 +2,8 @@
 
 use dcode::protocol::grant::{Grant, GrantKind};
 use dcode::protocol::op::Op;
-use dcode::protocol::request::Approval;
+use dcode::protocol::request::{Approval, Side};
+use dcode::shell::sandbox::{Places, Sandbox};
 
 use super::stage::Backdrop;
 use super::*;
@@ -46,6 +47,37 @@ fn once_is_for_one_call() {
     );
     assert_eq!(approval.commands.unwrap()[0].text, "touch one");
     assert!(approval.pattern.is_some() && !approval.reason.is_empty() && !approval.rule.is_empty());
+}
+
+#[test]
+fn it_says_on_which_side_of_the_sandbox_a_command_would_run() {
+    let sides = |sandbox: &str| {
+        let backdrop = Backdrop::new().with(&json!({"sandbox": sandbox, "mode": "ask-all"}));
+        let mut stage = backdrop.start();
+        stage.on_approval(choice(Choice::Deny));
+        for args in [
+            json!({"command": "touch a"}),
+            json!({"command": "touch a", "unsandboxed": true}),
+        ] {
+            run(&mut stage, call("bash", args));
+        }
+        run(&mut stage, call("read_file", json!({"path": "a"})));
+        asked(&stage)
+            .iter()
+            .map(|approval| approval.sandbox)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(sides("off"), [None, None, None]);
+    if sandbox_works() {
+        assert_eq!(sides("auto"), [Some(Side::Inside), Some(Side::Outside), None]);
+    }
+}
+
+/// Without a working bubblewrap there is nothing to see, which in CI is a failure.
+fn sandbox_works() -> bool {
+    let found = Sandbox::find(Places::default());
+    assert!(found.is_ok() || std::env::var_os("CI").is_none(), "{found:?}");
+    found.is_ok()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use dcode::protocol::ids::{CallId, HunkId, RequestId, SessionId, StepIx, TicketI
 use dcode::protocol::op::{HunkOutcome, OnConflict, Op, PromptContext, Report, Restore, Selection, Undo};
 use dcode::protocol::request::{
     Approval, CommandVerdict, Diagnostic, NotSaved, Office, Opinion, OpinionWord, Question, QuestionOption,
-    UnsavedBuffer, Waiting,
+    Side, UnsavedBuffer, Waiting,
 };
 use dcode::protocol::tool::CallResult;
 use serde::Serialize;
@@ -336,6 +336,7 @@ fn requests() -> [Request; 7] {
             commands: Some(vec![command]),
             paths: Some(vec!["/a".into()]),
             diff: Some("d".into()),
+            sandbox: Some(Side::Inside),
             choices: vec![Choice::Once, Choice::Session, Choice::Always, Choice::Deny],
             pattern: Some("ls *".into()),
             unsaved: vec!["/b".into()],

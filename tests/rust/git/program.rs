@@ -259,5 +259,5 @@ async fn no_file_that_a_setting_names_is_told() {
         .await
         .unwrap();
     std::fs::remove_file(&secret).unwrap();
-    assert!(blame.text.contains(") a"), "{}", blame.text);
+    assert!(blame.text.ends_with("  a\n"), "{}", blame.text);
 }

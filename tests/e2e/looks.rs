@@ -143,7 +143,7 @@ async fn an_approval_with_a_diff() {
 async fn an_approval_of_a_command() {
     in_each_size("approval-bash", async |neovim, size, name| {
         let command = json!({ "command": "cd build && rm -rf cache &&\n  cmake .. && ls" });
-        let (nvim, _model) = asked(neovim, size, "", "bash", &command).await;
+        let (nvim, _model) = asked(neovim, size, "sandbox = 'off'", "bash", &command).await;
         nvim.expect_screen(&name, same_folder).await;
         nvim.input("e").await;
         nvim.wait_for("e less").await;
@@ -173,7 +173,7 @@ async fn a_command_that_the_validator_blocked() {
             neovim,
             size,
             &model,
-            "mode = 'yolo', validator = { model = 'mock:m' }",
+            "mode = 'yolo', sandbox = 'off', validator = { model = 'mock:m' }",
         )
         .await;
         nvim.input(":Dcode do it<CR>").await;

@@ -97,11 +97,6 @@ impl ReviewBook {
         self.forget_settled(path);
     }
 
-    /// Whether a buffer reports the edits of `path`.
-    pub fn is_attached(&self, path: &Path) -> bool {
-        self.files.get(path).is_some_and(|file| file.attached)
-    }
-
     /// Whether the book knows `path`.
     pub fn is_tracked(&self, path: &Path) -> bool {
         self.files.contains_key(path)

@@ -97,6 +97,10 @@ impl State {
                 .is_some_and(|part| part.current.end == self.current.lines.len());
         let eol = (end && self.base.eol_differs(&self.current)).then_some(self.base.eol);
         after.eol = eol.unwrap_or(after.eol);
+        if after.lines.is_empty() {
+            // Not a newline alone, unless that is what there was.
+            after.eol = self.base.lines.is_empty() && self.base.eol;
+        }
         let whole = hunks == self.count() && parts.iter().all(|part| part.whole);
         let untouched = !self.regions.iter().any(|region| region.touched);
         let created = self.base.absent && !self.current.absent;

@@ -3,6 +3,8 @@
 
 // What changes a file behind its buffer, and what comes back after a rejection.
 mod behind;
+// What a decision does to the base, to the end of a file and to the file itself.
+mod decided;
 // What is drawn of the hunks.
 mod seen;
 // What the one who keeps the review on disk is told.

@@ -5,6 +5,8 @@
 mod behind;
 // What a decision does to the base, to the end of a file and to the file itself.
 mod decided;
+// How edits and hunks meet: what comes back, what cancels out, what a comparison finds.
+mod met;
 // What is drawn of the hunks.
 mod seen;
 // What the one who keeps the review on disk is told.

@@ -1,7 +1,8 @@
 //! What the shell would put in the place of `$NAME`, `${NAME…}` and `$(…)`, as far as the line says.
 //!
-//! The line's own assignments count, whatever their order: each value is one reading of the word. Of the
-//! environment only the home and the working directory are known.
+//! The line's own assignments count, whatever their order: each value is one reading of the word. Where it is not sure
+//! that one of them comes before the use, the variable may also hold nothing, or something else. Of the environment only
+//! the home and the working directory are known.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -29,7 +30,7 @@ pub struct Filled {
     pub emptied: Vec<String>,
     /// Whether it comes from a substitution, from an argument or from a value that the line computes.
     pub computed: bool,
-    /// Whether a variable is in it that the line does not set.
+    /// Whether a variable is in it that the line does not set, or not surely before it is used.
     pub foreign: bool,
     /// Whether it may be more than is listed here: there are too many readings, or a value is put together as the
     /// line runs (`x+=y`). What it names is not known.
@@ -44,6 +45,8 @@ pub struct Variables {
     appended: HashSet<String>,
     /// Those that a builtin fills with what it reads.
     read: HashSet<String>,
+    /// Those that have one of their values wherever the line uses them.
+    settled: HashSet<String>,
     home: Option<String>,
     cwd: String,
     top: String,
@@ -76,6 +79,7 @@ impl Variables {
             values,
             appended,
             read: read_names(analysis),
+            settled: settled(analysis),
             home: ground.home.as_deref().map(text),
             cwd: text(&ground.cwd),
             top: text(top.unwrap_or(&ground.cwd)),
@@ -96,12 +100,15 @@ impl Variables {
 
     fn text(&self, text: &str, depth: usize) -> Filled {
         let mut filled = Filled::default();
-        let Some(found) = next_expansion(text).filter(|_| depth <= MAX_DEPTH) else {
+        let found = next_expansion(text);
+        filled.exhausted = found.is_some() && depth > MAX_DEPTH;
+        let Some(found) = found.filter(|_| !filled.exhausted) else {
             filled.texts.push(text.to_owned());
             return filled;
         };
         let Values {
             texts: values,
+            emptied,
             computed,
             foreign,
             exhausted,
@@ -121,13 +128,14 @@ impl Variables {
                 filled.exhausted |= !push(&mut filled.texts, text);
             }
         }
-        if unknown || !after.emptied.is_empty() {
+        if unknown || !emptied.is_empty() || !after.emptied.is_empty() {
             let rests = if after.emptied.is_empty() {
                 &after.texts
             } else {
                 &after.emptied
             };
-            for value in values.iter().map(String::as_str).chain(unknown.then_some("")) {
+            let values = values.iter().chain(&emptied).map(String::as_str);
+            for value in values.chain(unknown.then_some("")) {
                 for rest in rests {
                     let text = format!("{}{value}{rest}", found.before);
                     filled.exhausted |= !push(&mut filled.emptied, text);
@@ -188,10 +196,9 @@ impl Variables {
                     }
                     let value = self.text(&unquoted(&word.text), depth + 1);
                     values.computed |= value.computed || depth >= MAX_DEPTH;
-                    values.foreign |= value.foreign;
-                    values.exhausted |= value.exhausted;
-                    value.texts.into_iter().for_each(|text| values.add(text));
+                    values.take(value);
                 }
+                values.foreign |= !self.settled.contains(name);
             }
             None => values.foreign = values.texts.is_empty() && !values.computed,
         }
@@ -201,8 +208,10 @@ impl Variables {
             Some('-' | '=' | '+') => {
                 let other = self.text(plain.get(1..).unwrap_or_default(), depth + 1);
                 values.computed |= other.computed;
-                values.exhausted |= other.exhausted;
-                other.texts.into_iter().for_each(|text| values.add(text));
+                values.take(other);
+                if plain.starts_with('+') {
+                    values.emptied.push(String::new());
+                }
             }
             // A part of the value, or another form of it.
             Some(_) => values.computed = true,
@@ -227,10 +236,38 @@ fn read_names(analysis: &Analysis) -> HashSet<String> {
         .collect()
 }
 
+/// The variables of [`Analysis::settled`] that no command uses before, and none takes away again.
+fn settled(analysis: &Analysis) -> HashSet<String> {
+    let uses = |command: &SimpleCommand, name: &str| {
+        let values = command.assignments.iter().map(|assignment| &assignment.value);
+        let targets = command
+            .redirects
+            .iter()
+            .filter_map(|redirect| redirect.target.as_ref());
+        let mut words = command.words.iter().chain(values).chain(targets);
+        words.any(|word| word.text.contains(&format!("${name}")) || word.text.contains(&format!("${{{name}")))
+    };
+    let unsets = |command: &SimpleCommand, name: &str| {
+        let is_meant = |word: &Word| word.text == name || !word.is_literal();
+        command.program.as_deref() == Some("unset") && command.words.iter().skip(1).any(is_meant)
+    };
+    let is_sure = |name: &str, place: usize| {
+        let mut before = analysis.commands.iter().take(place);
+        !before.any(|command| uses(command, name))
+            && !analysis.commands.iter().any(|command| unsets(command, name))
+    };
+    let sure = analysis
+        .settled
+        .iter()
+        .filter(|(name, place)| is_sure(name, **place));
+    sure.map(|(name, _)| name.clone()).collect()
+}
+
 /// The values of one expansion, and whether it may also be something else, as in [`Filled`].
 #[derive(Default)]
 struct Values {
     texts: Vec<String>,
+    emptied: Vec<String>,
     computed: bool,
     foreign: bool,
     exhausted: bool,
@@ -253,6 +290,16 @@ impl Values {
 
     fn add(&mut self, text: String) {
         self.exhausted |= !push(&mut self.texts, text);
+    }
+
+    /// The readings of a value, but for whether it is computed.
+    fn take(&mut self, value: Filled) {
+        self.foreign |= value.foreign;
+        self.exhausted |= value.exhausted;
+        value.texts.into_iter().for_each(|text| self.add(text));
+        for text in value.emptied {
+            self.exhausted |= !push(&mut self.emptied, text);
+        }
     }
 }
 
@@ -360,7 +407,7 @@ mod tests {
             ("p ${HOME:?}/x", "/h/x"),
             ("p $(pwd)", "/w"),
             ("p `pwd`/x", "/w/x"),
-            ("p ${x:=.env}", ".env"),
+            ("p ${x:=.env}", "!.env|${x:=.env}"),
             ("p $X/y", "!$X/y"),
             ("a=$X; p $a", "!$X|$a"),
             ("a=x; p ${a:-$(cat y)}", "?x|$(cat y)|${a:-$(cat y)}"),

@@ -1,5 +1,6 @@
 //! A shell line as data: the simple commands it would run.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use thiserror::Error;
@@ -48,6 +49,10 @@ pub struct Analysis {
     /// Every value that the line itself gives to a variable: by assignment, in a declaration, as the values
     /// of a loop (one entry for each), as a default (`${x:=v}`).
     pub variables: Vec<Assignment>,
+    /// Variables that the line surely sets, whatever else happens in it, each with the place in [`Self::commands`]
+    /// from which on it is set. One that is set in a condition, a loop, a function, a pipeline or a subshell is not
+    /// among them.
+    pub settled: HashMap<String, usize>,
 }
 
 impl Analysis {

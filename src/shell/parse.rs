@@ -7,7 +7,7 @@
 //! 4. wrappers are unwrapped, and every command is judged;
 //! 5. a program that only tree-sitter saw is added: what runs is the union of both readings.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use brush_parser::Parser;
 
@@ -47,6 +47,7 @@ pub fn analyze(line: &str) -> Analysis {
             commands: Vec::new(),
             unparsable: Some(Unparsable::Opaque("the parser failed on it".into())),
             variables: Vec::new(),
+            settled: HashMap::new(),
         })
 }
 
@@ -81,6 +82,10 @@ pub(super) struct Walk {
     texts: usize,
     /// What the line gives to variables.
     pub variables: Vec<Assignment>,
+    /// As in [`Analysis::settled`].
+    pub settled: HashMap<String, usize>,
+    /// Around how many constructs that may not run what they hold, or run it elsewhere, the walk is.
+    pub loose: usize,
 }
 
 impl Walk {
@@ -98,6 +103,7 @@ impl Walk {
             commands: self.commands,
             unparsable: self.refused,
             variables: self.variables,
+            settled: self.settled,
         }
     }
 
@@ -116,6 +122,7 @@ impl Walk {
             // What bash decodes, dash hands on as it stands.
             self.refuse(Unparsable::Opaque("shells differ in what `$'…'` is".into()));
         }
+        self.loose += usize::from(depth > 0);
         let found = gate::look(text);
         let first = self.commands.len();
         let refused = found.refused.is_some();
@@ -132,6 +139,7 @@ impl Walk {
         }
         let known = if refused { None } else { Some(first) };
         self.second_opinion(found.commands, known, wrappers, depth);
+        self.loose -= usize::from(depth > 0);
     }
 
     /// Adds commands that tree-sitter found: of a parsed text those whose programs are not among the commands

@@ -12,18 +12,38 @@ use super::words::Inside;
 
 impl Walk {
     pub fn list(&mut self, list: &ast::CompoundList, wrappers: &[String], depth: usize) {
-        for ast::CompoundListItem(and_or, _) in &list.0 {
-            self.pipeline(&and_or.first, wrappers, depth);
-            for next in &and_or.additional {
-                let (ast::AndOr::And(pipeline) | ast::AndOr::Or(pipeline)) = next;
-                self.pipeline(pipeline, wrappers, depth);
-            }
+        for ast::CompoundListItem(and_or, separator) in &list.0 {
+            let beside = matches!(separator, ast::SeparatorOperator::Async);
+            self.loosely(beside, |walk| {
+                walk.pipeline(&and_or.first, wrappers, depth);
+                for next in &and_or.additional {
+                    let (ast::AndOr::And(pipeline) | ast::AndOr::Or(pipeline)) = next;
+                    walk.loosely(true, |walk| walk.pipeline(pipeline, wrappers, depth));
+                }
+            });
         }
     }
 
+    /// Walks through what may not run, or runs in another shell, if it is `loose`.
+    fn loosely(&mut self, loose: bool, walk: impl FnOnce(&mut Self)) {
+        self.loose += usize::from(loose);
+        walk(self);
+        self.loose -= usize::from(loose);
+    }
+
     fn pipeline(&mut self, pipeline: &ast::Pipeline, wrappers: &[String], depth: usize) {
-        for command in &pipeline.seq {
-            self.command(command, wrappers, depth);
+        self.loosely(pipeline.seq.len() > 1, |walk| {
+            for command in &pipeline.seq {
+                walk.command(command, wrappers, depth);
+            }
+        });
+    }
+
+    /// A variable has a value from here on, where that is sure.
+    fn settle(&mut self, name: &str) {
+        if self.loose == 0 {
+            let place = self.commands.len();
+            self.settled.entry(name.to_owned()).or_insert(place);
         }
     }
 
@@ -38,7 +58,7 @@ impl Walk {
                 self.defines_functions = true;
                 let ast::FunctionBody(body, redirects) = &function.body;
                 self.within.push(function.fname.value.clone());
-                self.compound(body, wrappers, depth);
+                self.loosely(true, |walk| walk.compound(body, wrappers, depth));
                 self.within.pop();
                 self.group_redirects(redirects.as_ref(), wrappers, depth);
             }
@@ -64,13 +84,13 @@ impl Walk {
                     inside.arithmetic(&expr.value);
                 }
                 self.enter(inside, wrappers, depth);
-                self.list(&clause.body.list, wrappers, depth);
+                self.loosely(true, |walk| walk.list(&clause.body.list, wrappers, depth));
             }
             C::BraceGroup(group) => self.list(&group.list, wrappers, depth),
-            C::Subshell(group) => self.list(&group.list, wrappers, depth),
+            C::Subshell(group) => self.loosely(true, |walk| walk.list(&group.list, wrappers, depth)),
             C::ForClause(clause) => {
                 self.loop_variable(clause, wrappers, depth);
-                self.list(&clause.body.list, wrappers, depth);
+                self.loosely(true, |walk| walk.list(&clause.body.list, wrappers, depth));
             }
             C::CaseClause(clause) => {
                 let patterns = clause.cases.iter().flat_map(|case| &case.patterns);
@@ -80,27 +100,26 @@ impl Walk {
                 }
                 self.enter(inside, wrappers, depth);
                 for list in clause.cases.iter().filter_map(|case| case.cmd.as_ref()) {
-                    self.list(list, wrappers, depth);
+                    self.loosely(true, |walk| walk.list(list, wrappers, depth));
                 }
             }
             C::IfClause(clause) => {
                 self.list(&clause.condition, wrappers, depth);
-                self.list(&clause.then, wrappers, depth);
-                for other in clause.elses.iter().flatten() {
-                    for list in other.condition.iter().chain([&other.body]) {
-                        self.list(list, wrappers, depth);
-                    }
+                let others = clause.elses.iter().flatten();
+                let others = others.flat_map(|other| other.condition.iter().chain([&other.body]));
+                for list in std::iter::once(&clause.then).chain(others) {
+                    self.loosely(true, |walk| walk.list(list, wrappers, depth));
                 }
             }
             C::WhileClause(ast::WhileOrUntilClauseCommand(condition, body, _))
             | C::UntilClause(ast::WhileOrUntilClauseCommand(condition, body, _)) => {
                 self.list(condition, wrappers, depth);
-                self.list(&body.list, wrappers, depth);
+                self.loosely(true, |walk| walk.list(&body.list, wrappers, depth));
             }
             C::Coprocess(coprocess) => {
                 // In a substitution, bash 5.2 runs another program than the one that is written.
                 self.refuse(Unparsable::Opaque("shells differ in what `coproc` runs".into()));
-                self.command(&coprocess.body, wrappers, depth);
+                self.loosely(true, |walk| walk.command(&coprocess.body, wrappers, depth));
             }
         }
     }
@@ -162,6 +181,9 @@ impl Walk {
             );
         }
         self.enter(inside, wrappers, depth);
+        if !values.is_empty() {
+            self.settle(&clause.variable_name);
+        }
     }
 
     /// `[[ … ]]`. Forms that a POSIX shell would read as commands or redirects are refused.
@@ -244,11 +266,13 @@ impl Walk {
                 "shells differ in what `{name}` before a redirect is".into(),
             ));
         }
+        let set = surely_set(&raw);
         self.emit(raw, wrappers, depth);
         self.enter(inside, wrappers, depth);
         for list in lists {
             self.list(list, wrappers, depth);
         }
+        set.iter().for_each(|name| self.settle(name));
     }
 
     fn group_redirects(&mut self, redirects: Option<&ast::RedirectList>, wrappers: &[String], depth: usize) {
@@ -268,4 +292,30 @@ impl Walk {
             self.list(list, wrappers, depth);
         }
     }
+}
+
+/// The variables that have a value once a command has run: those of a command that is nothing but assignments, and of a
+/// declaration without options. An array may be empty, and one of its items says nothing of the first.
+fn surely_set(raw: &Raw) -> Vec<String> {
+    let declares = match raw.words.split_first() {
+        None => true,
+        Some((program, rest)) => {
+            program.is_literal()
+                && matches!(
+                    program.text.as_str(),
+                    "export" | "readonly" | "declare" | "typeset"
+                )
+                && !rest.iter().any(|word| word.text.starts_with(['-', '+']))
+        }
+    };
+    let named = |text: &String| {
+        let (name, value) = text.split_once('=')?;
+        let is_name = !name.is_empty()
+            && name
+                .chars()
+                .all(|char| char.is_ascii_alphanumeric() || char == '_');
+        (is_name && !value.starts_with('(')).then(|| name.to_owned())
+    };
+    let texts = raw.texts.iter().filter(|_| declares);
+    texts.filter_map(named).collect()
 }

@@ -255,7 +255,11 @@ impl Search<'_> {
                 .collect();
             threads
                 .into_iter()
-                .flat_map(|thread| thread.join().unwrap_or_default())
+                .flat_map(|thread| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
                 .collect::<Vec<_>>()
         });
         done.sort_unstable_by_key(|(at, _)| *at);

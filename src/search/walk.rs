@@ -202,16 +202,16 @@ impl Counts {
             return true;
         }
         let name = entry.file_name().to_str().unwrap_or_default();
+        if VERSION_CONTROL.contains(&name) {
+            return false;
+        }
         if let Some(rules) = rules
             && (GENERATED.contains(&name) || rules.leave_out(entry))
         {
             self.ignored.fetch_add(1, Ordering::Relaxed);
             return false;
         }
-        if VERSION_CONTROL.contains(&name) {
-            return false;
-        }
-        if !hidden && name.starts_with('.') {
+        if !hidden && entry.file_name().as_bytes().starts_with(b".") {
             self.hidden.fetch_add(1, Ordering::Relaxed);
             return false;
         }

@@ -1,12 +1,18 @@
 //! What the working tree shows of the entries of the index without a look into a file.
 
-use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt;
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::panic::resume_unwind;
 use std::path::Path;
 
 use git2::IndexEntry;
-use rustix::fs::{AtFlags, FileType, Stat};
+use rustix::fs::{AtFlags, FileType, OFlags, Stat};
+use rustix::io::Errno;
 
+use crate::fs::cause::cause;
+use crate::vcs::error::{Stop, VcsError};
 use crate::vcs::store::Store;
 use crate::vcs::tree::mode;
 
@@ -14,10 +20,12 @@ use crate::vcs::tree::mode;
 const FEW: usize = 1_000;
 /// Threads that do.
 const THREADS: usize = 4;
+/// So many files are looked at between two looks at whether to stop.
+const UNLOOKED: usize = 512;
 
 /// What a look at a file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub(super) enum Look {
     /// As the index has it.
     Clean,
     /// Something of this mode that may differ.
@@ -28,89 +36,175 @@ pub enum Look {
     Gone,
 }
 
-/// Looks at the files of all entries, in their order, and does `meanwhile` while other threads look. `index` is
-/// the file of the index.
+/// Looks at the files of all entries, in their order, and does `meanwhile` too: where there are many entries, other
+/// threads look. The index was read at or after the time `read_at` of its file, in seconds and nanoseconds.
+///
+/// # Errors
+/// [`VcsError::File`] for what cannot be looked at, [`VcsError::Cancelled`], and what `meanwhile` says.
 pub(super) fn at_all<T>(
     store: &Store,
-    index: Option<&Path>,
+    read_at: (i64, i64),
     entries: &[IndexEntry],
-    meanwhile: impl FnOnce() -> T,
-) -> (Vec<Look>, T) {
-    let settings = Settings::of(store, index);
-    // Without a root there is no file.
-    let root = File::open(store.root()).ok();
-    let look = &|entries: &[IndexEntry]| -> Vec<Look> {
-        let one = |entry| {
-            root.as_ref()
-                .map_or(Look::Gone, |root| settings.look(root, entry))
+    stop: &dyn Stop,
+    meanwhile: impl FnOnce() -> Result<T, VcsError>,
+) -> Result<(Vec<Look>, T), VcsError> {
+    let settings = Settings::of(store, read_at);
+    let root = open_folder(store.root()).map_err(|error| VcsError::File {
+        path: store.root().to_owned(),
+        why: cause(&error),
+    })?;
+    let look = &|entries: &[IndexEntry]| -> Result<Vec<Look>, VcsError> {
+        let mut folders = Folders {
+            root: &root,
+            real: HashMap::new(),
         };
-        entries.iter().map(one).collect()
+        let one = |(at, entry): (usize, &IndexEntry)| {
+            if at.is_multiple_of(UNLOOKED) {
+                stop.check()?;
+            }
+            settings
+                .look(&mut folders, entry)
+                .map_err(|error| VcsError::File {
+                    path: Path::new(std::str::from_utf8(&entry.path).unwrap_or("a file")).to_owned(),
+                    why: cause(&io::Error::from(error)),
+                })
+        };
+        entries.iter().enumerate().map(one).collect()
     };
     if entries.len() < FEW {
-        return (look(entries), meanwhile());
+        return Ok((look(entries)?, meanwhile()?));
     }
     let size = entries.len().div_ceil(THREADS);
     std::thread::scope(|scope| {
         let threads: Vec<_> = entries
             .chunks(size)
-            .map(|part| (part, scope.spawn(move || look(part))))
+            .map(|part| {
+                let thread = std::thread::Builder::new().spawn_scoped(scope, move || look(part));
+                (part, thread)
+            })
             .collect();
-        let other = meanwhile();
-        let looks = threads.into_iter().flat_map(|(part, thread)| {
-            // A thread that could not run leaves its part to this one.
-            thread.join().unwrap_or_else(|_| look(part))
-        });
-        (looks.collect(), other)
+        let other = meanwhile()?;
+        let mut looks = Vec::with_capacity(entries.len());
+        for (part, thread) in threads {
+            looks.extend(match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic))?,
+                // The system gives no more threads.
+                Err(_) => look(part)?,
+            });
+        }
+        Ok((looks, other))
     })
 }
 
-/// Not looked at in the working tree: assumed unchanged, or outside a sparse checkout.
+/// A folder to look from. Where the system can, what it holds need not be readable for that.
+fn open_folder(path: &Path) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    let only_way = OFlags::PATH;
+    #[cfg(not(target_os = "linux"))]
+    let only_way = OFlags::empty();
+    let flags = only_way | OFlags::DIRECTORY;
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
+}
+
+/// The folders of the working tree that were looked at.
+struct Folders<'a> {
+    root: &'a File,
+    /// Whether a folder is one, and no link is on the way to it.
+    real: HashMap<Vec<u8>, bool>,
+}
+
+impl Folders<'_> {
+    /// What is at a path, unless it lies beyond a link: then it is another file.
+    fn stat(&mut self, path: &[u8]) -> Result<Option<Stat>, Errno> {
+        if let Some(folder) = folder_of(path)
+            && !self.is_real(folder)?
+        {
+            return Ok(None);
+        }
+        // From the root on: that saves the way to it, which is half of all for a look.
+        match rustix::fs::statat(self.root, path, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn is_real(&mut self, folder: &[u8]) -> Result<bool, Errno> {
+        if let Some(known) = self.real.get(folder) {
+            return Ok(*known);
+        }
+        let found = self.stat(folder)?;
+        let real = found.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+        self.real.insert(folder.to_owned(), real);
+        Ok(real)
+    }
+}
+
+fn folder_of(path: &[u8]) -> Option<&[u8]> {
+    let at = path.iter().rposition(|byte| *byte == b'/')?;
+    path.get(..at)
+}
+
+/// Whether the person said that it does not change.
 fn is_assumed(entry: &IndexEntry) -> bool {
-    entry.flags & 0x8000 != 0 || entry.flags_extended & (1 << 14) != 0
+    entry.flags & 0x8000 != 0
+}
+
+/// Whether it lies outside a sparse checkout.
+fn is_outside(entry: &IndexEntry) -> bool {
+    entry.flags_extended & (1 << 14) != 0
 }
 
 struct Settings {
     filemode: bool,
     trust_ctime: bool,
-    index_time: (i64, i64),
+    /// Files outside of the checkout that are there all the same are looked at.
+    sparse: bool,
+    read_at: (i64, i64),
 }
 
 impl Settings {
-    fn of(store: &Store, index: Option<&Path>) -> Self {
+    fn of(store: &Store, read_at: (i64, i64)) -> Self {
         let config = store.git().config().ok();
-        let flag = |name| {
+        let flag = |name, usual| {
             let value = config.as_ref().and_then(|config| config.get_bool(name).ok());
-            value.unwrap_or(true)
+            value.unwrap_or(usual)
         };
-        let written = index.and_then(|path| fs::metadata(path).ok());
         Self {
-            filemode: flag("core.filemode"),
-            trust_ctime: flag("core.trustctime"),
-            index_time: written.map_or((0, 0), |index| (index.mtime(), index.mtime_nsec())),
+            filemode: flag("core.filemode", true),
+            trust_ctime: flag("core.trustctime", true),
+            sparse: flag("core.sparsecheckout", false) && !flag("sparse.expectfilesoutsideofpatterns", false),
+            read_at,
         }
     }
 
-    fn look(&self, root: &File, entry: &IndexEntry) -> Look {
-        if is_assumed(entry) {
-            return Look::Clean;
+    fn look(&self, folders: &mut Folders<'_>, entry: &IndexEntry) -> Result<Look, Errno> {
+        if is_assumed(entry) || (is_outside(entry) && !self.sparse) {
+            return Ok(Look::Clean);
         }
-        // From the root on: that saves the way to it, which is half of all for a look.
-        let Ok(there) = rustix::fs::statat(root, entry.path.as_slice(), AtFlags::SYMLINK_NOFOLLOW) else {
-            return Look::Gone;
+        let Some(there) = folders.stat(&entry.path)? else {
+            return Ok(if is_outside(entry) {
+                Look::Clean
+            } else {
+                Look::Gone
+            });
         };
         let mode = match FileType::from_raw_mode(there.st_mode) {
-            FileType::Directory if entry.mode == mode::SUBMODULE => return Look::Submodule,
+            FileType::Directory if entry.mode == mode::SUBMODULE => return Ok(Look::Submodule),
             FileType::Symlink => mode::LINK,
             FileType::RegularFile if !self.filemode && mode::same_kind(entry.mode, mode::FILE) => entry.mode,
             FileType::RegularFile if there.st_mode & 0o100 != 0 => mode::EXECUTABLE,
             FileType::RegularFile => mode::FILE,
-            _ => return Look::Gone,
+            _ => return Ok(Look::Gone),
         };
-        if mode == entry.mode && self.is_unchanged(&there, entry) {
+        Ok(if mode == entry.mode && self.is_unchanged(&there, entry) {
             Look::Clean
         } else {
             Look::Changed(mode)
-        }
+        })
     }
 
     /// By its times, size and number. A file that was written when the index was, or later, may have been
@@ -132,8 +226,8 @@ impl Settings {
             && (!self.trust_ctime || same_time(there.st_ctime, i64::try_from(there.st_ctime_nsec).unwrap_or_default(), entry.ctime))
             && size == entry.file_size
             && (entry.ino == 0 || entry.ino == number)
-            && at < self.index_time
+            && at < self.read_at
             // An index without fine times cannot tell within its second.
-            && (at.1 != 0 || at.0 < self.index_time.0)
+            && (at.1 != 0 || at.0 < self.read_at.0)
     }
 }

@@ -1,9 +1,10 @@
 //! What differs between a tree, the index and the working tree.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use git2::{IndexEntry, Oid};
@@ -65,15 +66,21 @@ fn differences_at(
     depth: usize,
 ) -> Result<Differences, VcsError> {
     let mut index = store.git().index().map_err(|error| index_error(&error))?;
+    // Before it is read: one that is written meanwhile is newer than this says, which costs a look at a file.
+    let read_at = written_at(index.path());
     index.read(false).map_err(|error| index_error(&error))?;
     let inside = |entry: &IndexEntry| is_at_or_below(&entry.path, path);
-    let mut unmerged = HashSet::new();
+    // Of a conflict ours, where there is one. An index is in the order of paths, and of stages.
+    let mut conflicts: Vec<IndexEntry> = Vec::new();
     let mut indexed = Vec::with_capacity(index.len());
     for entry in index.iter().filter(inside) {
         if stage(&entry) == 0 {
             indexed.push(entry);
-        } else {
-            unmerged.insert(entry.path);
+        } else if conflicts.last().is_none_or(|last| last.path != entry.path) {
+            conflicts.push(entry);
+        } else if stage(&entry) == 2 {
+            conflicts.pop();
+            conflicts.push(entry);
         }
     }
     let mut sides = Sides {
@@ -91,28 +98,30 @@ fn differences_at(
     let (olds, news) = match states {
         States::TreeIndex(_) => {
             let mut olds = listed()?;
-            olds.retain(|file| !unmerged.contains(&file.path));
+            let is_unmerged = |file: &File| {
+                let found = conflicts.binary_search_by(|entry| entry.path.cmp(&file.path));
+                found.is_ok()
+            };
+            olds.retain(|file| !is_unmerged(file));
             let staged = indexed.iter().filter(|entry| !is_intended(entry));
             (olds, staged.map(file_of).collect())
         }
         States::IndexWork => {
-            let (news, _) = sides.work_files(&indexed, index.path(), || Ok(()))?;
+            let (news, _) = sides.work_files(&indexed, read_at, || Ok(()))?;
             let staged = indexed.iter().filter(|entry| !is_intended(entry));
             (staged.map(file_of).collect(), news)
         }
         States::TreeWork(_) => {
-            let (mut news, olds) = sides.work_files(&indexed, index.path(), listed)?;
-            for path in &unmerged {
-                // What the tree has and the working tree holds, whatever the index thinks.
-                news.extend(sides.conflicted(path)?);
-            }
+            let (mut news, olds) = sides.work_files(&indexed, read_at, listed)?;
+            // What the tree has and the working tree holds, whatever the index thinks.
+            let (conflicted, ()) = sides.work_files(&conflicts, read_at, || Ok(()))?;
+            news.extend(conflicted);
             (olds, news)
         }
     };
     let mut found = sides.found;
     found.changes = paired(olds, news);
-    found.unmerged = unmerged.into_iter().collect();
-    found.unmerged.sort_unstable();
+    found.unmerged = conflicts.into_iter().map(|entry| entry.path).collect();
     Ok(found)
 }
 
@@ -136,6 +145,12 @@ fn paired(mut olds: Vec<File>, mut news: Vec<File>) -> Vec<Change> {
             changes.extend(Change::between(old, new));
         }
     }
+}
+
+/// When a file was written, in seconds and nanoseconds; long ago when it is not known.
+fn written_at(path: Option<&Path>) -> (i64, i64) {
+    let written = path.and_then(|path| fs::metadata(path).ok());
+    written.map_or((0, 0), |data| (data.mtime(), data.mtime_nsec()))
 }
 
 fn index_error(error: &git2::Error) -> VcsError {
@@ -239,11 +254,10 @@ impl Sides<'_> {
     fn work_files<T>(
         &mut self,
         indexed: &[IndexEntry],
-        index: Option<&Path>,
+        read_at: (i64, i64),
         meanwhile: impl FnOnce() -> Result<T, VcsError>,
     ) -> Result<(Vec<File>, T), VcsError> {
-        let (looks, other) = looks::at_all(self.store, index, indexed, meanwhile);
-        let other = other?;
+        let (looks, other) = looks::at_all(self.store, read_at, indexed, self.stop, meanwhile)?;
         let mut files = Vec::with_capacity(indexed.len());
         for (entry, look) in indexed.iter().zip(looks) {
             let file = match (self.buffers.get(entry.path.as_slice()).copied(), look) {
@@ -261,7 +275,7 @@ impl Sides<'_> {
                 (None, Look::Submodule) => Some(self.submodule(entry)),
                 (None, Look::Changed(mode)) => {
                     self.stop.check()?;
-                    Some(self.changed(entry, mode)?)
+                    self.changed(entry, mode)?
                 }
             };
             files.extend(file);
@@ -269,32 +283,26 @@ impl Sides<'_> {
         Ok((files, other))
     }
 
-    fn changed(&mut self, entry: &IndexEntry, mode: u32) -> Result<File, VcsError> {
-        let id = match self.work.file(&entry.path)? {
-            Some(id) => id,
-            None => {
+    /// `None` for a file that has gone since it was looked at.
+    fn changed(&mut self, entry: &IndexEntry, mode: u32) -> Result<Option<File>, VcsError> {
+        let id = match self.work.file(&entry.path) {
+            Ok(Some(id)) => id,
+            Ok(None) => {
                 self.found.too_large.push(entry.path.clone());
                 entry.id
             }
+            Err(error) => {
+                let whole = self.store.root().join(std::ffi::OsStr::from_bytes(&entry.path));
+                return if fs::symlink_metadata(whole).is_err() {
+                    Ok(None)
+                } else {
+                    Err(error)
+                };
+            }
         };
-        Ok(File {
+        Ok(Some(File {
             path: entry.path.clone(),
             mode,
-            id,
-            dirty: false,
-        })
-    }
-
-    fn conflicted(&mut self, path: &[u8]) -> Result<Option<File>, VcsError> {
-        let whole = self.store.root().join(std::ffi::OsStr::from_bytes(path));
-        let id = match self.buffers.get(path).copied() {
-            Some(text) => Some(self.work.buffer(path, text)?),
-            None if fs::symlink_metadata(&whole).is_ok() => self.work.file(path)?,
-            None => None,
-        };
-        Ok(id.map(|id| File {
-            path: path.to_vec(),
-            mode: mode::FILE,
             id,
             dirty: false,
         }))

@@ -8,6 +8,8 @@ mod comparison;
 mod answers;
 // Other formats, worktrees, submodules, clones with holes, conflicts.
 mod hard;
+// What stands in the place of a file.
+mod places;
 // Repositories of others, and what is asked before they are read.
 mod owners;
 // Work that is stopped half-way.

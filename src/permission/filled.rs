@@ -420,6 +420,7 @@ mod tests {
             ("x=$(cat y); p $x", "?$(cat y)|$x"),
             ("p $1", "?$1"),
             ("p '$x'", "$x"),
+            ("a=b; p $é$a", "?$éb"),
         ] {
             assert_eq!(last(line), expected, "{line}");
         }

@@ -264,6 +264,8 @@ mod tests {
             ("/**/.env", "/.env", true),
             ("/**/.env", "/x/.env", true),
             ("/**", "/", true),
+            ("/a/**", "/", false),
+            ("/**/.env", "/", false),
             ("/a/**", "/a/.h", true),
             ("/a/**", "/a/.h/x", true),
             ("/secrets/./k", "/secrets/k", true),

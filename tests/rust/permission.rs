@@ -39,6 +39,7 @@ impl Place {
             "ws/evil/objects",
             "ws/evil/refs",
             "ws/half/objects",
+            "ws/seed/.deepseek",
             "ws/half/refs",
         ] {
             std::fs::create_dir_all(top.join(folder)).unwrap();
@@ -53,6 +54,8 @@ impl Place {
             "ws/.git/config",
             "ws/evil/HEAD",
             "home/.deepagents/.state/tokens.json",
+            "ws/seed/.deepseek/config.toml",
+            "ws/twin",
         ] {
             std::fs::File::create(top.join(file)).unwrap();
         }
@@ -61,6 +64,7 @@ impl Place {
             top.join("ws/hardlink"),
         )
         .unwrap();
+        std::fs::hard_link(top.join("ws/twin"), top.join("ws/other-twin")).unwrap();
         for (target, link) in [
             ("../outside", "out"),
             (".env", "envlink"),

@@ -211,6 +211,10 @@ impl Session {
                 }
             });
         }
+        if self.calls.values().any(|cancel| !cancel.is_cancelled()) {
+            return self
+                .restored_nothing("A call from Lua is running. Wait for it, or stop it with :Dcode stop.");
+        }
         let cancel = self.root.child_token();
         let scope = self.core.scope(cancel.clone());
         let work = scope::within(scope, work(Arc::clone(&self.core)));

@@ -313,6 +313,38 @@ fn nothing_is_taken_back_while_a_turn_runs() {
 }
 
 #[test]
+fn nothing_is_taken_back_while_a_call_from_lua_runs() {
+    let mut stage = Backdrop::new().file("a", "1\n").start();
+    stage.turn("work", [calls(&[write("a", "2\n")]), Say::say("done")]);
+    // It waits for the answer to its approval.
+    stage.on_request(|request| match request {
+        Request::Approval(_) => stage::Answer::Hold,
+        _ => stage::Answer::Usual,
+    });
+    let ticket = stage.send_call(
+        "bash",
+        json!({"command": "touch b"}),
+        std::time::Duration::from_secs(30),
+    );
+    stage.until(|event| {
+        matches!(
+            event,
+            Event::Request {
+                request: Request::Approval(_),
+                ..
+            }
+        )
+    });
+    let (ok, message, _) = undo(&mut stage, None);
+    assert!(!ok && message.contains("A call from Lua is running"), "{message}");
+    assert_eq!(stage.disk("a").unwrap(), "2\n");
+    stage.submit(Op::Interrupt);
+    stage.call_result(ticket);
+    assert!(undo(&mut stage, None).0);
+    assert_eq!(stage.disk("a").unwrap(), "1\n");
+}
+
+#[test]
 fn an_edit_that_was_made_while_the_turn_was_stopped_can_be_taken_back() {
     let mut stage = Backdrop::new().file("a", "saved\n").start();
     let path = stage.path("a");

@@ -54,6 +54,14 @@ const OF_RUN: [&str; 4] = [
     "/run/wrappers",
 ];
 
+/// Variables that lead to other programs of the person, which act outside.
+const SOCKETS: [&str; 4] = [
+    "SSH_AUTH_SOCK",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+];
+
 /// The places that a sandbox is built around.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
@@ -182,13 +190,14 @@ impl Sandbox {
             bwrap.onto("--ro-bind", Path::new("/dev/null"), file);
         }
         self.close_home(&mut bwrap);
+        for name in SOCKETS {
+            bwrap.flags(&["--unsetenv", name]);
+        }
         // A program that finds no place for its state would put it into the project.
         bwrap.flags(&[
             "--setenv",
             "XDG_STATE_HOME",
             "/tmp/.state",
-            "--unsetenv",
-            "SSH_AUTH_SOCK",
             "--setenv",
             "TMPDIR",
             "/tmp",

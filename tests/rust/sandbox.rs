@@ -234,6 +234,28 @@ async fn other_processes_and_their_keys_are_not_seen() {
     assert!(!out.output.contains("PATH="), "{}", out.output);
 }
 
+#[test]
+fn nothing_leads_to_the_persons_other_programs() {
+    let place = Place::new();
+    let Some(sandbox) = place.sandbox() else { return };
+    let names = [
+        "SSH_AUTH_SOCK",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+    ];
+    let words = sandbox.wrap(&place.project, &open());
+    let output = std::process::Command::new(&words[0])
+        .args(&words[1..])
+        .args(["env"])
+        .envs(names.map(|name| (name, "x")))
+        .output()
+        .unwrap();
+    let seen = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(seen.contains("XDG_STATE_HOME=/tmp/.state\n"), "{seen}");
+    assert!(!names.iter().any(|name| seen.contains(name)), "{seen}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_network_is_there_only_where_it_is_allowed() {
     let place = Place::new();

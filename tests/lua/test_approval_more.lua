@@ -58,6 +58,9 @@ function M.an_opinion_is_shown_in_words(t)
   has(shown(view), 'validator fine: The person asked for it. (p:pro)', '[1] once', '[4] deny')
   view = view_of(bash({ opinions = opinion('none', 'It did not answer within 10 s.') }))
   has(shown(view), 'validator: It did not answer', '[1] once')
+  local nobody = { by = 'validator', model = '', word = 'none', reason = 'Name a model.' }
+  has(shown((view_of(bash({ opinions = { nobody } })))), 'validator: Name a model.')
+  t.eq(nil, shown((view_of(bash({ opinions = { nobody } })))):find('()', 1, true))
   t.eq(nil, shown(view):find('edit', 1, true))
 end
 

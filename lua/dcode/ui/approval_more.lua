@@ -23,7 +23,8 @@ function M.opinion(o)
   local word = WORD[o.word] or WORD.none
   local why = o.reason ~= '' and ': ' .. text.line(o.reason) or ''
   local who = OFFICE[o.by] or text.line(o.by)
-  return ('%s%s%s (%s)'):format(who, word[1], why, text.line(o.model)), word[2]
+  local model = o.model ~= '' and (' (%s)'):format(text.line(o.model)) or ''
+  return ('%s%s%s%s'):format(who, word[1], why, model), word[2]
 end
 
 --- Whether the validator stands against the call: it runs only when the person overrides it.

@@ -1,6 +1,8 @@
 //! Which files look like secrets: a narrow list that is refused for reading, and a wider one that is
 //! asked on writing. Names are compared without case; both lists can be extended in the config.
 
+use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -22,6 +24,9 @@ pub struct Secrets {
     /// [`READ_IN_HOME`], written out.
     in_home: Vec<PathBuf>,
 }
+
+/// With what the folders of the built-in lists begin.
+const FOLDERS_BEGIN: &[u8] = b".dDeE";
 
 /// The built-in lists, compiled once.
 static READ: LazyLock<Vec<Entry>> = LazyLock::new(|| built_in(READ_NAMES, READ_FOLDERS));
@@ -75,7 +80,9 @@ impl Secrets {
         if is_process_memory(path) {
             return Some("/proc/*/environ");
         }
-        if self.in_home.iter().any(|file| file == path) {
+        // By the name first: to compare whole paths is to take them apart.
+        let is = |file: &PathBuf| file.file_name() == path.file_name() && file == path;
+        if self.in_home.iter().any(is) {
             return Some("files of your home that hold tokens");
         }
         self.looks_secret(path)
@@ -92,25 +99,53 @@ impl Secrets {
     }
 }
 
+/// The first entry that a path meets. Searches ask it of every file, so that what most files are not is seen without
+/// taking the path apart.
 fn find<'a>(lists: [&'a [Entry]; 2], path: &Path) -> Option<&'a str> {
-    let lower = path.to_string_lossy().to_lowercase();
-    let parts = Path::new(&lower).components();
-    let names: Vec<&str> = parts.filter_map(|part| part.as_os_str().to_str()).collect();
-    let name = *names.last()?;
-    let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
-    // `credentials.rs` is source; `.nvim.lua` and `.env.go` are what their beginning says.
-    let is_source = !name.starts_with('.') && ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending));
-    let is_harmless = HARMLESS_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    let name = lower(path.file_name()?.to_string_lossy());
+    let whole = may_be_in_folder(path).then(|| path.to_string_lossy().to_lowercase());
+    let parts = whole.iter().flat_map(|whole| Path::new(whole).components());
+    let parts: Vec<&str> = parts.filter_map(|part| part.as_os_str().to_str()).collect();
+    // A template is harmless to read, but `.env*` as a whole is asked on writing.
+    let counts = |pattern: &str| pattern == ".env*" || !(is_harmless(&name) || is_source(&name));
     let hit = lists.into_iter().flatten().find(|entry| match &entry.test {
-        // A template is harmless to read, but `.env*` as a whole is asked on writing.
-        Test::Name(pattern) => is_like(name, pattern) && (*pattern == ".env*" || !(is_harmless || is_source)),
-        Test::OwnName(glob) => glob.is_match(name),
+        Test::Name(pattern) => is_like(&name, pattern) && counts(pattern),
+        Test::OwnName(glob) => glob.is_match(name.as_ref()),
         Test::Path(glob) => glob.is_match(path),
-        Test::Folder(folder) => names
+        Test::Folder(folder) => parts
             .windows(folder.len())
             .any(|window| window == folder.as_slice()),
     });
     hit.map(|entry| entry.words.as_str())
+}
+
+fn lower(name: Cow<'_, str>) -> Cow<'_, str> {
+    if name
+        .bytes()
+        .any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii())
+    {
+        Cow::Owned(name.to_lowercase())
+    } else {
+        name
+    }
+}
+
+/// Whether a part of a path may begin one of the folders on the lists: it begins as one of them does.
+fn may_be_in_folder(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_bytes();
+    let begins = |part: &[u8]| part.first().is_some_and(|first| FOLDERS_BEGIN.contains(first));
+    !bytes.is_ascii() || bytes.split(|byte| *byte == b'/').any(begins)
+}
+
+/// `server.key.example`, `id_rsa.pub`
+fn is_harmless(name: &str) -> bool {
+    HARMLESS_ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// `credentials.rs` is source; `.nvim.lua` and `.env.go` are what their beginning says.
+fn is_source(name: &str) -> bool {
+    let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
+    !name.starts_with('.') && ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending))
 }
 
 /// A pattern with one `*` at its beginning or its end, or none.
@@ -262,6 +297,33 @@ mod tests {
         ] {
             assert_eq!(secrets.asks_writing(Path::new(path)), None, "{path}");
         }
+    }
+
+    #[test]
+    fn no_folder_of_the_lists_is_overlooked() {
+        for folder in READ_FOLDERS.iter().chain(WRITE_FOLDERS) {
+            assert!(FOLDERS_BEGIN.contains(&folder.as_bytes()[0]), "{folder}");
+            for path in [
+                format!("/w/{folder}/x"),
+                format!("/w/./{folder}/x").to_uppercase(),
+                format!("/ä/{folder}"),
+            ] {
+                assert!(
+                    secrets(&[], &[]).asks_writing(Path::new(&path)).is_some(),
+                    "{path}"
+                );
+            }
+        }
+        assert!(
+            secrets(&[], &[])
+                .refuses_reading(Path::new("/h/.config/./gcloud/x"))
+                .is_some()
+        );
+        assert!(
+            secrets(&[], &[])
+                .refuses_reading(Path::new("/h/.aws/x/"))
+                .is_some()
+        );
     }
 
     #[test]

@@ -239,11 +239,7 @@ async fn conflicts_kinds_and_modes() {
     repo.git(&["checkout", "-q", "main"]);
     repo.write("f", "c\n");
     repo.commit("c");
-    let merged = command(&repo.root)
-        .args(["merge", "-q", "other"])
-        .output()
-        .unwrap();
-    assert!(!merged.status.success());
+    repo.conflict_with("other");
     let diff = repo.text("git_diff", json!({})).await;
     assert!(
         diff.starts_with("* Unmerged path f\n") && diff.contains("+<<<<<<< HEAD\n"),

@@ -4,7 +4,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::json;
 
-use super::repository::{Repository, command};
+use super::repository::Repository;
 
 /// What `git_diff` says, which must be what git says.
 async fn as_git(repo: &Repository) -> String {
@@ -94,11 +94,7 @@ async fn a_conflict_keeps_the_mode_and_may_be_over_a_folder() {
     repo.write("kind", "c\n");
     executable();
     repo.commit("c");
-    let merged = command(&repo.root)
-        .args(["merge", "-q", "other"])
-        .output()
-        .unwrap();
-    assert!(!merged.status.success());
+    repo.conflict_with("other");
     let diff = repo.text("git_diff", json!({})).await;
     assert!(!diff.contains("mode 100644"), "{diff}");
     std::fs::remove_file(repo.root.join("kind")).unwrap();

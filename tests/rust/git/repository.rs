@@ -146,6 +146,15 @@ impl Repository {
         }
     }
 
+    /// Merges a branch, which must end in a conflict.
+    pub fn conflict_with(&self, branch: &str) {
+        let merged = command(&self.root)
+            .args(["merge", "-q", branch])
+            .output()
+            .unwrap();
+        assert!(!merged.status.success());
+    }
+
     pub fn git(&self, args: &[&str]) -> String {
         git(&self.root, args)
     }

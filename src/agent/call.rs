@@ -32,8 +32,8 @@ pub struct LuaCall {
     pub human: bool,
 }
 
-/// Runs the call as a step of its own, and answers with [`Event::CallFinished`].
-pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) {
+/// Runs the call as a step of its own. The answer is an [`Event::CallFinished`].
+pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) -> Event {
     let (step, turn) = (core.next_step(), core.next_turn());
     core.log.step(step, turn);
     let place = Place {
@@ -78,10 +78,10 @@ pub async fn run(core: Arc<Core>, call: LuaCall, cancel: CancellationToken) {
         blocks: (!blocks.is_empty()).then_some(blocks),
         decision: finished.decision.as_str().into(),
     };
-    core.events.push(Event::CallFinished {
+    Event::CallFinished {
         ticket: call.ticket,
         result,
-    });
+    }
 }
 
 /// What the gate would say, as [`Event::Explained`].

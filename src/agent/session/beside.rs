@@ -23,10 +23,10 @@ impl Session {
         self.beside.spawn(async move {
             let ticket = made.ticket;
             let work = tokio::spawn(call::run(Arc::clone(&core), made, cancel.clone()));
-            if work.await.is_err() {
-                core.events.push(call::fault(ticket));
-            }
+            let answer = work.await.unwrap_or_else(|_| call::fault(ticket));
+            // Over before it is told: who hears of it may take it back at once.
             cancel.cancel();
+            core.events.push(answer);
         });
     }
 

@@ -33,3 +33,4 @@ pub mod shell;
 pub mod snapshot;
 pub mod tools;
 pub mod vcs;
+pub mod words;

@@ -10,6 +10,7 @@ use crate::agent::core::Core;
 use crate::edit::unified::unified_diff;
 use crate::protocol::op::HunkOutcome;
 use crate::protocol::request::Diagnostic;
+use crate::words;
 
 /// The longest quotation of a line, in characters.
 const QUOTE: usize = 60;
@@ -187,13 +188,7 @@ async fn text(core: &Core, path: &Path) -> Option<Arc<str>> {
 fn outcome(shown: &Path, hunks: &[HunkOutcome]) -> Vec<String> {
     let shown = shown.display();
     let count = |accepted: bool| hunks.iter().filter(|hunk| hunk.accepted == accepted).count();
-    let noun = |count: usize| {
-        if count == 1 {
-            "1 hunk".to_owned()
-        } else {
-            format!("{count} hunks")
-        }
-    };
+    let noun = |number: usize| words::count(number, "hunk");
     let mut notes = Vec::new();
     let accepted = count(true);
     if accepted > 0 {

@@ -13,6 +13,7 @@ use crate::fs::safe_path;
 use crate::protocol::event::Event;
 use crate::protocol::ids::SessionId;
 use crate::snapshot::SnapshotStore;
+use crate::words::count;
 
 /// How many files are named.
 const NAMED: usize = 3;
@@ -148,12 +149,4 @@ fn names(paths: &[PathBuf], root: &Path) -> String {
 
 fn shown(path: &Path, root: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
-}
-
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{number} {noun}s")
-    }
 }

@@ -14,6 +14,7 @@ use crate::protocol::op::{OnConflict, Restore, Undo};
 use crate::snapshot::{
     After, Before, Fit, Plan, PlanFile, Restoration, Scope, SnapshotError, SnapshotStore, Undone,
 };
+use crate::words::count;
 
 /// Takes back what `wish` names.
 pub async fn undo(core: &Arc<Core>, wish: Undo) -> Event {
@@ -351,14 +352,6 @@ fn refused(message: String) -> Event {
         message,
         paths: Vec::new(),
         conflicts: Vec::new(),
-    }
-}
-
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{number} {noun}s")
     }
 }
 

@@ -1,5 +1,7 @@
 //! Which characters of two lines differ, in words that make invisible ones visible.
 
+use crate::words;
+
 /// Characters shown of a differing stretch.
 const SHOWN: usize = 30;
 
@@ -52,10 +54,9 @@ fn visible(chars: &[char]) -> String {
         Some(first) => (*first, chars.iter().all(|c| c == first)),
     };
     let count = chars.len();
-    let plural = if count == 1 { "" } else { "s" };
     match first {
-        ' ' if all_same => return format!("{count} space{plural}"),
-        '\t' if all_same => return format!("{count} tab{plural}"),
+        ' ' if all_same => return words::count(count, "space"),
+        '\t' if all_same => return words::count(count, "tab"),
         _ => {}
     }
     let mut text: String = chars.iter().take(SHOWN).map(|c| mark(*c)).collect();

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use similar::{ChangeTag, TextDiff};
 
+use crate::words::count;
+
 /// After this time the rest is shown as replaced instead of being minimised.
 const DEADLINE: Duration = Duration::from_millis(300);
 const CONTEXT: usize = 3;
@@ -22,8 +24,12 @@ pub struct DiffStat {
 impl DiffStat {
     /// In the words of a summary, for example `1 hunk · +7 −4`.
     pub fn words(&self) -> String {
-        let plural = if self.hunks == 1 { "" } else { "s" };
-        format!("{} hunk{plural} · +{} −{}", self.hunks, self.added, self.removed)
+        format!(
+            "{} · +{} −{}",
+            count(self.hunks, "hunk"),
+            self.added,
+            self.removed
+        )
     }
 }
 

@@ -22,6 +22,7 @@ use crate::tools::patched_file::{Outcome, PatchedFile};
 use crate::tools::preview::clip;
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
+use crate::words::count;
 
 /// Attempts when a file changes between reading and writing.
 const ATTEMPTS: usize = 2;
@@ -189,9 +190,8 @@ fn report(outcome: &Outcome, applied: &[AppliedFile], unended: bool) -> ToolOutp
     if unended {
         text += "\n(`*** End Patch` was missing; what stood before it was taken as the whole patch.)";
     }
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
     let what = match applied.len() {
-        1 => format!("{hunks} hunk{}", plural(hunks)),
+        1 => count(hunks, "hunk"),
         files => format!("{files} files"),
     };
     ToolOutput {

@@ -17,6 +17,7 @@ use crate::tools::file_paths::{Entry, reply, resolve_entry, shown};
 use crate::tools::preview::{change, clip};
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
+use crate::words;
 
 /// What is removed at most: all of it is kept for undo before.
 const LIMITS: Limits = Limits {
@@ -174,7 +175,7 @@ impl Tool for Delete {
             self.seen.forget(path);
         }
         let files = paths.len() - target.below.folders;
-        let count = format!("{files} file{}", if files == 1 { "" } else { "s" });
+        let count = words::count(files, "file");
         let (text, summary) = if target.is_folder() {
             (format!("Deleted the directory {name} with {count}."), count)
         } else if target.entry.is_link() {

@@ -21,6 +21,7 @@ use crate::tools::places::places;
 use crate::tools::preview::change;
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
+use crate::words::count;
 
 /// Attempts when the text changes between reading and writing.
 const ATTEMPTS: usize = 2;
@@ -257,10 +258,9 @@ fn report(name: &str, edited: &Edited, applied: Option<&AppliedFile>) -> String 
     let kept = applied
         .map(|file| keep_note(file, &edited.text))
         .unwrap_or_default();
-    let count = edited.lines.len();
-    let plural = if count == 1 { "" } else { "s" };
     format!(
-        "Edited {name} ({count} replacement{plural}, {}).{kept}",
+        "Edited {name} ({}, {}).{kept}",
+        count(edited.lines.len(), "replacement"),
         places(&edited.lines)
     )
 }

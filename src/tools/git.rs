@@ -168,8 +168,3 @@ pub fn reply(error: VcsError) -> ToolError {
         other => ToolError::Reply(other.to_string()),
     }
 }
-
-/// A count with its noun.
-pub fn plural(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}

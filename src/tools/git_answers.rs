@@ -8,7 +8,7 @@ use std::ops::Range as Lines;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::tools::git::{GitService, Place, plural};
+use crate::tools::git::{GitService, Place};
 use crate::tools::git_blame;
 use crate::tools::git_log;
 use crate::tools::git_program::GitProgram;
@@ -17,6 +17,7 @@ use crate::vcs::commit::Who;
 use crate::vcs::quote;
 use crate::vcs::refs::Range;
 use crate::vcs::report::{Form, Visible};
+use crate::words;
 
 /// The longest diff and the longest list of changes, in bytes.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -239,7 +240,7 @@ impl Asked<'_> {
         if hidden > 0 {
             let _ = writeln!(text, "({hidden} withheld by a rule)");
         }
-        Ok((text, plural(count, "name")))
+        Ok((text, words::count(count, "name")))
     }
 
     async fn file(&self, blob: &str, path: &[u8]) -> Result<(String, String), ToolError> {
@@ -252,7 +253,7 @@ impl Asked<'_> {
         if printed.cut {
             let _ = write!(text, "\n(cut: {} is longer)\n", quote::path(path));
         }
-        let summary = plural(text.lines().count(), "line");
+        let summary = words::count(text.lines().count(), "line");
         Ok((text, summary))
     }
 
@@ -321,7 +322,11 @@ fn blamed(porcelain: &str, shown: &str) -> ToolOutput {
     }
     ToolOutput {
         text,
-        summary: format!("{} · {}", plural(count, "line"), plural(commits.len(), "commit")),
+        summary: format!(
+            "{} · {}",
+            words::count(count, "line"),
+            words::count(commits.len(), "commit")
+        ),
         ..ToolOutput::default()
     }
 }

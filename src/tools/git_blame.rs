@@ -16,7 +16,7 @@ use crate::fs::calendar;
 use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
 use crate::tools::file_paths::shown;
-use crate::tools::git::{GitService, Place, inside, plural};
+use crate::tools::git::{GitService, Place, inside};
 use crate::tools::git_answers::Question;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 use crate::vcs::blame::{Blamed, From, blame};
@@ -25,6 +25,7 @@ use crate::vcs::error::{Stop, VcsError};
 use crate::vcs::similarity::is_binary;
 use crate::vcs::store::Store;
 use crate::vcs::{nearby, refs, uncommitted};
+use crate::words;
 
 /// Digits of a commit.
 pub(super) const DIGITS: usize = 8;
@@ -123,7 +124,7 @@ impl Tool for GitBlame {
             if lines.start >= count.max(1) {
                 return Err(VcsError::Argument(format!(
                     "{name} has {}: range begins after its end.",
-                    plural(count, "line")
+                    words::count(count, "line")
                 )));
             }
             let blamed = blame(store, from, &path, lines, &stop)?;
@@ -175,7 +176,11 @@ fn text(
     let commits = heads.keys().flatten().count();
     Ok(ToolOutput {
         text,
-        summary: format!("{} · {}", plural(count, "line"), plural(commits, "commit")),
+        summary: format!(
+            "{} · {}",
+            words::count(count, "line"),
+            words::count(commits, "commit")
+        ),
         ..ToolOutput::default()
     })
 }

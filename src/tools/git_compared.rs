@@ -5,13 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use crate::tools::git::plural;
 use crate::tools::git_answers::{Asked, MAX_BYTES, words};
 use crate::tools::git_show;
 use crate::tools::tool::{ToolError, ToolOutput};
 use crate::vcs::quote;
 use crate::vcs::refs::Range;
 use crate::vcs::report::{self, Form, Visible};
+use crate::words;
 
 /// Files whose lines are asked for at once; the others are named.
 const MOST_FILES: usize = 1_000;
@@ -173,7 +173,7 @@ impl Asked<'_> {
         }
         let summary = match found.len() {
             0 => "no diff".into(),
-            count => plural(count, "file"),
+            count => words::count(count, "file"),
         };
         Ok((text, summary))
     }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
-use crate::tools::git::{GitService, Place, plural};
+use crate::tools::git::{GitService, Place};
 use crate::tools::git_answers::Question;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 use crate::vcs::changes::between_trees;
@@ -20,6 +20,7 @@ use crate::vcs::renames;
 use crate::vcs::report::{Form, Report, report};
 use crate::vcs::store::Store;
 use crate::vcs::worktree::{Differences, States, differences};
+use crate::words;
 
 /// Lines of context unless told otherwise, and at most.
 const CONTEXT: u32 = 3;
@@ -174,8 +175,8 @@ impl Tool for GitDiff {
 fn output(report: Report) -> ToolOutput {
     let summary = match (report.files, report.counts.added, report.counts.removed) {
         (0, ..) => "no diff".into(),
-        (files, 0, 0) => plural(files, "file"),
-        (files, added, removed) => format!("{} · +{added} −{removed}", plural(files, "file")),
+        (files, 0, 0) => words::count(files, "file"),
+        (files, added, removed) => format!("{} · +{added} −{removed}", words::count(files, "file")),
     };
     ToolOutput {
         text: if report.text.is_empty() {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
-use crate::tools::git::{GitService, Place, inside, plural, reply};
+use crate::tools::git::{GitService, Place, inside, reply};
 use crate::tools::git_answers::Question;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 use crate::vcs::commit::Reader;
@@ -18,6 +18,7 @@ use crate::vcs::error::{Stop, VcsError};
 use crate::vcs::log::{Listed, Wanted, list};
 use crate::vcs::store::Store;
 use crate::vcs::{nearby, quote, refs, since};
+use crate::words;
 
 /// Commits shown unless told otherwise, and at most.
 const DEFAULT: i64 = 20;
@@ -157,7 +158,7 @@ fn log(store: &Store, asked: &Asked, path: &[u8], stop: &dyn Stop) -> Result<Too
     notes(&listed, &mut text);
     Ok(ToolOutput {
         text,
-        summary: plural(listed.commits.len(), "commit"),
+        summary: words::count(listed.commits.len(), "commit"),
         ..ToolOutput::default()
     })
 }
@@ -175,7 +176,7 @@ pub(super) fn output(lines: &[&str], more: bool) -> ToolOutput {
     notes(&listed, &mut text);
     ToolOutput {
         text,
-        summary: plural(lines.len(), "commit"),
+        summary: words::count(lines.len(), "commit"),
         ..ToolOutput::default()
     }
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
-use crate::tools::git::{GitService, Place, inside, plural};
+use crate::tools::git::{GitService, Place, inside};
 use crate::tools::git_answers::Question;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
 use crate::vcs::changes::between_trees;
@@ -22,6 +22,7 @@ use crate::vcs::store::Store;
 use crate::vcs::tree::{entries, mode};
 use crate::vcs::worktree::{Differences, index_entry};
 use crate::vcs::{nearby, open, quote, refs, renames};
+use crate::words;
 
 /// Lines of context.
 const CONTEXT: u32 = 3;
@@ -287,7 +288,7 @@ impl Show<'_> {
             self.stop,
         )?;
         text.push_str(&report.text);
-        let files = plural(report.files, "file");
+        let files = words::count(report.files, "file");
         let summary = format!("{files} · +{} −{}", report.counts.added, report.counts.removed);
         Ok((text, summary))
     }
@@ -344,7 +345,7 @@ impl Show<'_> {
         if hidden > 0 {
             let _ = writeln!(text, "({hidden} withheld by a rule)");
         }
-        Ok((text, plural(count, "name")))
+        Ok((text, words::count(count, "name")))
     }
 
     fn file(&self, path: &[u8], id: Oid) -> Shown {
@@ -366,7 +367,7 @@ impl Show<'_> {
         if kept.len() < bytes.len() {
             let _ = write!(text, "\n(cut: {named} has {size} bytes)\n");
         }
-        let summary = plural(text.lines().count(), "line");
+        let summary = words::count(text.lines().count(), "line");
         Ok((text, summary))
     }
 }

@@ -15,6 +15,7 @@ use crate::search::walk::{LeftOut, Walk, Wanted, list};
 use crate::tools::file_paths::{link_note, resolve, shown};
 use crate::tools::ls::Visible;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
+use crate::words::count;
 
 /// Paths shown.
 const MOST_SHOWN: usize = 1_000;
@@ -231,7 +232,7 @@ fn answer(args: &Args, place: &Place, found: &Found) -> ToolOutput {
     }
     ToolOutput {
         text: lines.join("\n") + "\n",
-        summary: count(total as u64, "file"),
+        summary: count(total, "file"),
         ..ToolOutput::default()
     }
 }
@@ -244,8 +245,4 @@ fn line(path: &Path) -> String {
     } else {
         name
     }
-}
-
-fn count(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

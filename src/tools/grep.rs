@@ -17,6 +17,7 @@ use crate::search::grep::{FileHits, Findings, GrepError, Place, Query, grep};
 use crate::search::walk::Walk;
 use crate::tools::file_paths::{link_note, resolve, shown};
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
+use crate::words::count;
 
 /// Lines of content, context included, or files that are shown by default, and at most.
 const DEFAULT_SHOWN: usize = 200;
@@ -242,10 +243,10 @@ impl Answer<'_> {
         for note in self.notes(complete) {
             text += &format!("({note})\n");
         }
-        let files = plural(found.files.len() as u64, "file");
+        let files = count(found.files.len(), "file");
         let summary = match self.args.mode() {
             OutputMode::FilesWithMatches => files,
-            _ => format!("{} in {files}", plural(found.matching_lines, "line")),
+            _ => format!("{} in {files}", count(found.matching_lines, "line")),
         };
         ToolOutput {
             text,
@@ -313,10 +314,10 @@ impl Answer<'_> {
         let found = self.found;
         let mut notes = Vec::new();
         if !complete {
-            let files = plural(found.files.len() as u64, "file");
+            let files = count(found.files.len(), "file");
             let all = match self.args.mode() {
                 OutputMode::Content => {
-                    format!("{} in {files}", plural(found.matching_lines, "matching line"))
+                    format!("{} in {files}", count(found.matching_lines, "matching line"))
                 }
                 _ => files,
             };
@@ -330,8 +331,8 @@ impl Answer<'_> {
             (left_out.ignored, "ignored", "no_ignore=true"),
             (left_out.hidden, "hidden", "hidden=true"),
         ];
-        for (count, kind, option) in counts.into_iter().filter(|(count, ..)| *count > 0) {
-            let entries = plural(count, &format!("{kind} name"));
+        for (number, kind, option) in counts.into_iter().filter(|(number, ..)| *number > 0) {
+            let entries = count(number, &format!("{kind} name"));
             notes.push(format!(
                 "{entries} not searched; {option} or a path to one searches it"
             ));
@@ -346,7 +347,7 @@ impl Answer<'_> {
             ));
         }
         if found.binary > 0 {
-            notes.push(format!("{} not searched, not text", plural(found.binary, "file")));
+            notes.push(format!("{} not searched, not text", count(found.binary, "file")));
         }
         if !found.withheld.is_empty() {
             let names: Vec<String> = found
@@ -372,8 +373,4 @@ impl Answer<'_> {
         }
         notes
     }
-}
-
-fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

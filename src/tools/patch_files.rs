@@ -19,6 +19,7 @@ use crate::tools::patch_sections::Section;
 use crate::tools::patched_file::{Before, Now, Outcome, PatchedFile};
 use crate::tools::places::places;
 use crate::tools::tool::ToolError;
+use crate::words;
 
 /// Works the sections out one after the other.
 pub struct Workspace<'a> {
@@ -70,8 +71,7 @@ impl<'a> Workspace<'a> {
                 let text = adapt_endings(&new_text(lines), file.old_text());
                 file.now = Now::Text(text);
                 file.from = None;
-                let plural = if lines.len() == 1 { "" } else { "s" };
-                format!("Added {name} ({} line{plural}).", lines.len())
+                format!("Added {name} ({}).", words::count(lines.len(), "line"))
             }
             FileAction::Delete => {
                 let file = self.at(&section.path, name).await?;

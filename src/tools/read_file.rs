@@ -19,6 +19,7 @@ use crate::tools::file_paths::{link_note, reply, resolve, shown};
 use crate::tools::file_stream::{Source, stream};
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
+use crate::words;
 
 /// What is returned at most, in bytes, line numbers included.
 pub(super) const MAX_RETURNED: usize = 2 * 1024 * 1024;
@@ -271,9 +272,5 @@ pub(super) fn past_the_end(name: &str, range: Range, total: usize) -> ToolError 
 }
 
 pub(super) fn lines_words(count: usize) -> String {
-    if count == 1 {
-        "1 line".to_owned()
-    } else {
-        format!("{count} lines")
-    }
+    words::count(count, "line")
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::permission::access::Access;
 use crate::protocol::tool::ToolClass;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
+use crate::words::count;
 
 /// Takes the whole plan each time it is written.
 pub type PlanSink = Arc<dyn Fn(Vec<TodoItem>) + Send + Sync>;
@@ -95,9 +96,8 @@ impl Tool for TodoWrite {
         let text = if args.todos.is_empty() {
             "(plan cleared)\n".to_owned()
         } else {
-            let plural = if args.todos.len() == 1 { "" } else { "s" };
             let lines: String = args.todos.iter().map(line).collect();
-            format!("plan ({} item{plural}):\n{lines}", args.todos.len())
+            format!("plan ({}):\n{lines}", count(args.todos.len(), "item"))
         };
         (self.sink)(args.todos);
         Ok(ToolOutput {

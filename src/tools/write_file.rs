@@ -17,6 +17,7 @@ use crate::tools::file_paths::{keep_note, link_note, reply, resolve_file, shown}
 use crate::tools::preview::change;
 use crate::tools::seen::SeenFiles;
 use crate::tools::tool::{Tool, ToolCtx, ToolError, ToolOutput};
+use crate::words::count;
 
 /// Writes whole files for the model.
 pub struct WriteFile {
@@ -159,12 +160,11 @@ impl Tool for WriteFile {
         self.seen.note(&path, &now);
 
         let verb = if old.is_some() { "Wrote" } else { "Created" };
-        let lines = text.lines().count();
-        let plural = if lines == 1 { "" } else { "s" };
+        let lines = count(text.lines().count(), "line");
         let kept = applied.map(|file| keep_note(&file, &text)).unwrap_or_default();
         Ok(ToolOutput {
             text: format!(
-                "{verb} {name} ({lines} line{plural}).{kept}{}",
+                "{verb} {name} ({lines}).{kept}{}",
                 link_note(&args.path, &resolved)
             ),
             summary: diff_stat(old_text, &now).words(),

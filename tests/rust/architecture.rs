@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[(&str, u8)] = &[
     ("fs", 0),
     ("protocol", 0),
+    ("words", 0),
     ("edit", 1),
     ("host", 1),
     ("media", 1),

@@ -11,6 +11,7 @@ use crate::agent::reply::{self, Cut, Reply};
 use crate::protocol::event::{CompactionState, Event};
 use crate::protocol::message::Message;
 use crate::provider::StreamEvent;
+use crate::words::count;
 
 /// What stays behind the summary, in tokens at most.
 const TAIL: u64 = 20_000;
@@ -239,9 +240,4 @@ fn thousands(tokens: u64) -> String {
         return format!("{tokens}");
     }
     format!("{}.{}k", tokens / 1_000, tokens % 1_000 / 100)
-}
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dcode::protocol::change::LineEdit;
-use dcode::review::{Author, ReviewBook};
+use dcode::review::{Author, ReviewBook, Selector, Texts};
 
 const PATH: &str = "/p/a.txt";
 
@@ -95,4 +95,68 @@ fn a_comparison_finds_each_change_where_it_stands() {
         book.write(path, Some(before), Some(after), Author::Agent);
         assert_eq!(shown(&book), expected);
     }
+}
+
+#[test]
+fn what_is_read_from_a_journal_is_compared_anew() {
+    let path = Path::new(PATH);
+    let mut book = ReviewBook::new();
+    let texts = Texts {
+        base: Some("a\nb\nc\nd\ne\nf\n".into()),
+        current: Some("a\nB\nBB\nc\nE\nf\nG\n".into()),
+    };
+    book.restore(path, &texts);
+    assert_eq!(shown(&book), ["2:b>B,BB", "5:d,e>E", "7:>G"]);
+    assert_eq!(book.export(path), Some(texts));
+}
+
+/// The edits of one undo block do not always come in order, and may leave nothing.
+#[test]
+fn a_batch_in_any_order_is_its_edits_from_the_last_to_the_first() {
+    let path = Path::new(PATH);
+    let cut = |start, end, lines: &[&str]| LineEdit {
+        start,
+        end,
+        lines: lines.iter().map(ToString::to_string).collect(),
+    };
+    for edits in [
+        vec![cut(3, 4, &["D"]), cut(0, 1, &["A", "AA"])],
+        vec![cut(1, 3, &["X"]), cut(0, 2, &[])],
+        vec![cut(0, 1, &[]), cut(1, 2, &[]), cut(2, 4, &[])],
+        vec![cut(0, 4, &[])],
+    ] {
+        let (mut batch, mut single) = (book("a\nb\nc\nd\n"), book("a\nb\nc\nd\n"));
+        batch.edit_batch(path, &edits, Author::Agent);
+        for edit in edits.iter().rev() {
+            single.edit(path, edit, Author::Agent);
+        }
+        assert_eq!(batch.export(path), single.export(path), "{edits:?}");
+        assert_eq!(shown(&batch), shown(&single), "{edits:?}");
+    }
+}
+
+#[test]
+fn every_change_of_the_hunks_has_a_revision_of_its_own() {
+    let path = Path::new(PATH);
+    let mut book = book("a\nb\nc\n");
+    let mut known = vec![book.revision(path)];
+    let mut is_new = |book: &ReviewBook, what: &str| {
+        let revision = book.revision(path);
+        assert!(!known.contains(&revision), "{what}");
+        known.push(revision);
+    };
+    edit(&mut book, 0, 1, "A", Author::Agent);
+    is_new(&book, "an edit");
+    book.accept(path, &Selector::All).unwrap();
+    is_new(&book, "an acceptance");
+    edit(&mut book, 2, 3, "C", Author::Agent);
+    is_new(&book, "a second edit");
+    book.mark(path, 1);
+    edit(&mut book, 2, 3, "c", Author::Person);
+    is_new(&book, "a rejection");
+    edit(&mut book, 2, 3, "C", Author::Person);
+    assert!(book.arrive(path, 1));
+    is_new(&book, "a redo");
+    book.remove(path, Author::Person);
+    is_new(&book, "a removal");
 }

@@ -99,6 +99,13 @@ fn limits(line: &str) -> Result<(), Unparsable> {
     {
         return Err(Unparsable::ControlCharacter(u32::from(bad)));
     }
+    // Each begins a command, or a document: to look at thousands of them takes long, and they are refused in any case.
+    if ["|", "<<"]
+        .iter()
+        .any(|part| line.matches(part).count() > MAX_COMMANDS)
+    {
+        return Err(Unparsable::TooMany(MAX_COMMANDS));
+    }
     if brackets(line) > MAX_NESTING {
         return Err(Unparsable::TooDeep);
     }
@@ -285,6 +292,19 @@ pub(super) fn start_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_commands_than_are_judged_are_not_looked_at() {
+        let refused = |line: &str| look(line).refused;
+        for part in ["ls | ", "cat <<E\n\nE\n"] {
+            assert_eq!(
+                refused(&part.repeat(1_001)),
+                Some(Unparsable::TooMany(MAX_COMMANDS)),
+                "{part}"
+            );
+        }
+        assert_eq!(refused(&("ls | ".repeat(20) + "wc")), None);
+    }
 
     #[test]
     fn killer_inputs_are_refused() {

@@ -13,6 +13,15 @@ pub struct Range {
     pub column: usize,
 }
 
+impl Range {
+    /// The whole text.
+    pub const ALL: Self = Self {
+        first: 1,
+        last: None,
+        column: 1,
+    };
+}
+
 /// Where a page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -168,11 +177,7 @@ mod tests {
 
     use super::*;
 
-    const ALL: Range = Range {
-        first: 1,
-        last: None,
-        column: 1,
-    };
+    const ALL: Range = Range::ALL;
 
     fn page(text: &str, range: Range, limit: usize) -> (String, End) {
         let mut page = Page::new(range, limit);

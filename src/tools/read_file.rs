@@ -130,14 +130,19 @@ impl Tool for ReadFile {
     }
 
     async fn run(&self, args: Args, ctx: &ToolCtx) -> Result<ToolOutput, ToolError> {
-        let range = args.range()?;
         let resolved = resolve(&ctx.cwd, &args.path)?;
         let name = shown(&ctx.cwd, &resolved.path);
         let note = link_note(&args.path, &resolved);
         if let Some(media) = media_type(&resolved.path) {
             return self.media(&name, &resolved.path, media, &note).await;
         }
-        match self.backend.read_text(&resolved.path).await {
+        let text = self.backend.read_text(&resolved.path).await;
+        // What has no lines has no wrong range of them.
+        let range = match &text {
+            Ok(file) if file.text.is_empty() => Range::ALL,
+            _ => args.range()?,
+        };
+        match text {
             Ok(file) => {
                 self.seen.note(&resolved.path, &file.text);
                 from_memory(&name, &file, range, &note)

@@ -31,6 +31,10 @@ pub fn miss(path: &str, text: &str, old: &str, cancel: &dyn Fn() -> bool) -> Str
         message += &note;
         return message + " Nothing was changed.";
     }
+    if let Some(note) = ends_without_break(text, old) {
+        message += &note;
+        return message + " Nothing was changed.";
+    }
     let near = closest(&lines, &wanted, MAX_DISTANCE, cancel);
     if let Some(near) = &near {
         describe(&mut message, "old_string", (&lines, &wanted), near);
@@ -55,6 +59,31 @@ pub fn miss(path: &str, text: &str, old: &str, cancel: &dyn Fn() -> bool) -> Str
     message + " Nothing was changed. " + next + ", then retry with the exact text."
 }
 
+/// What to say where the text ends like `old` but for the line break at its end.
+fn ends_without_break(text: &str, old: &str) -> Option<String> {
+    let stripped = old.strip_suffix('\n')?;
+    let stripped = stripped.strip_suffix('\r').unwrap_or(stripped);
+    if stripped.is_empty() || stripped.ends_with('\n') || !text.ends_with(stripped) {
+        return None;
+    }
+    let line = text.lines().count() - stripped.lines().count() + 1;
+    let places = text.matches(stripped).count();
+    let several = if places > 1 {
+        format!(
+            " Without it old_string would occur {places} times: add text around it, so that it fits one place only."
+        )
+    } else {
+        String::new()
+    };
+    Some(no_break(line) + &several)
+}
+
+fn no_break(line: usize) -> String {
+    format!(
+        " Its lines stand at line {line}, but the text there has no line break at its end; leave the last line break out."
+    )
+}
+
 /// Lines without their ends; a final line break makes no further line.
 fn split(text: &str) -> Vec<&str> {
     text.lines().collect()
@@ -77,10 +106,7 @@ pub(super) fn nearest(
 fn describe(message: &mut String, name: &str, (lines, wanted): (&[&str], &[&str]), near: &Closest) {
     let first = near.start + 1;
     if near.distance == 0 {
-        let _ = write!(
-            message,
-            " Its lines stand at line {first}, but the text there has no line break at its end; leave the last line break out."
-        );
+        message.push_str(&no_break(first));
         return;
     }
     let equal = if near.has_equal_line {

@@ -161,6 +161,28 @@ mod tests {
     }
 
     #[test]
+    fn the_folder_is_named_by_user_and_session() {
+        let dir = OffloadDir::new(Path::new("/t"), "s1");
+        let uid = rustix::process::getuid().as_raw();
+        assert_eq!(dir.path(), Path::new(&format!("/t/dcode-{uid}/s1")));
+    }
+
+    #[test]
+    fn two_thousand_lines_and_fifty_kilobytes_stay() {
+        let tmp = tempfile::tempdir().unwrap();
+        let dir = OffloadDir::new(tmp.path(), "s");
+        for (text, stays) in [
+            ("x\n".repeat(2_000), true),
+            ("x\n".repeat(2_001), false),
+            ("x".repeat(50 * 1024), true),
+            ("x".repeat(50 * 1024 + 1), false),
+        ] {
+            let size = text.len();
+            assert_eq!(dir.fit("bash", text.clone()) == text, stays, "{size} bytes");
+        }
+    }
+
+    #[test]
     fn long_results_go_to_a_private_file_that_the_hint_names() {
         let tmp = tempfile::tempdir().unwrap();
         let dir = OffloadDir::new(tmp.path(), "s");

@@ -222,6 +222,25 @@ async fn long_results_lie_outside_the_project_unless_a_folder_was_chosen() {
     assert!(path.exists(), "what was chosen stays");
 }
 
+/// What has a limit of its own is not put aside, however long it is.
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_of_files_are_not_put_aside() {
+    let session = Session::new(&json!({}));
+    for n in 0..1_100 {
+        let name = format!("{n:04}-{}", "n".repeat(60));
+        std::fs::File::create(session.project.root.join(name)).unwrap();
+    }
+    for (tool, args, last) in [
+        ("ls", json!({}), "[f] 0999-n"),
+        ("glob", json!({"pattern": "*"}), "\n0999-n"),
+    ] {
+        let (finished, _) = session.call(tool, &args).await;
+        let text = &finished.text;
+        assert!(text.contains(last) && !text.contains("The whole is in"), "{tool}");
+        assert!(text.len() > 50 * 1024, "{tool}: {} bytes", text.len());
+    }
+}
+
 /// Offloaded files are private.
 #[test]
 fn a_folder_is_made_private_for_uploads() {

@@ -144,6 +144,33 @@ fn a_long_paste_lies_in_a_file_that_the_model_reads_from() {
     );
 }
 
+/// Whatever may be read outside the project, and whatever walls stand around commands.
+#[test]
+fn what_was_put_aside_can_always_be_read() {
+    for sandbox in ["off", "auto"] {
+        let permissions = json!({"read_outside": "deny", "bash": {"allow": ["seq *", "tail *"]}});
+        let mut stage = Backdrop::new()
+            .with(&json!({"permissions": permissions, "sandbox": sandbox}))
+            .start();
+        let long = stage.call("bash", json!({"command": "seq 5000"}));
+        let (_, file) = long.text.split_once("The whole is in ").unwrap();
+        let file = file.split_once(": read").unwrap().0;
+        let beside = stage.backdrop.home.join("x");
+        super::stage::write(&beside, "x\n");
+        assert_eq!(
+            stage.call("read_file", json!({"path": beside})).decision,
+            "deny",
+            "outside is closed"
+        );
+        let read = stage.call("read_file", json!({"path": file, "start_line": 5_001}));
+        assert!(read.text.starts_with("  5001\t5000\n"), "{}", read.text);
+        let found = stage.call("grep", json!({"path": file, "pattern": "^4999$"}));
+        assert!(found.text.contains(":5000:4999\n"), "{}", found.text);
+        let tail = stage.call("bash", json!({"command": format!("tail -n 1 {file}")}));
+        assert!(tail.ok && tail.text.contains("5000"), "{sandbox}: {}", tail.text);
+    }
+}
+
 #[test]
 fn an_image_that_a_prompt_names_goes_with_it_and_a_blind_model_is_told_of() {
     let mut stage = Stage::new();

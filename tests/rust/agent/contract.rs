@@ -60,7 +60,11 @@ async fn tools_stand_in_the_order_of_the_prompt_and_once() {
         .filter(|name| names.iter().any(|there| there == name))
         .collect();
     assert_eq!(names, expected);
-    assert!(names.len() >= 8);
+    // What a session has without any setting.
+    let always = ORDER.iter().take_while(|name| **name != "task");
+    for name in always {
+        assert!(names.iter().any(|there| there == name), "{name}");
+    }
 }
 
 #[tokio::test]
@@ -188,4 +192,72 @@ async fn aliases_are_names_too() {
         );
     }
     assert_eq!(core.registry.find("execute").unwrap().name(), "bash");
+    let named = ["execute", "ask_user", "write_todos", "fetch_url", "tavily_search"].map(canonical);
+    assert_eq!(
+        named,
+        ["bash", "question", "todo_write", "web_fetch", "web_search"]
+    );
+}
+
+/// A call with the argument names of another program is the same call.
+#[tokio::test]
+async fn arguments_have_other_names_too() {
+    let backdrop = Backdrop::new().file("a", "x\n");
+    let core = core(&backdrop);
+    let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
+    let edit = |path: &str| json!({path: "a", "old_string": "x", "new_string": "y"});
+    let todo = |name: &str| json!({"todos": [{name: "s", "status": "pending"}]});
+    for (tool, ours, others) in [
+        ("read_file", json!({"path": "a"}), json!({"file_path": "a"})),
+        (
+            "read_file",
+            json!({"path": "a", "start_line": 3, "end_line": 4}),
+            json!({"path": "a", "offset": 2, "limit": 2}),
+        ),
+        (
+            "write_file",
+            json!({"path": "a", "content": "y"}),
+            json!({"file_path": "a", "content": "y"}),
+        ),
+        ("edit_file", edit("path"), edit("file_path")),
+        ("delete", json!({"path": "a"}), json!({"file_path": "a"})),
+        ("ls", json!({"path": "."}), json!({"file_path": "."})),
+        (
+            "apply_patch",
+            json!({"patchText": patch}),
+            json!({"patch": patch}),
+        ),
+        (
+            "apply_patch",
+            json!({"patchText": patch}),
+            json!({"input": patch}),
+        ),
+        (
+            "glob",
+            json!({"pattern": "*", "path": "sub"}),
+            json!({"pattern": "*", "cwd": "sub"}),
+        ),
+        (
+            "grep",
+            json!({"pattern": "x", "path": "sub", "glob_filter": "*.rs"}),
+            json!({"pattern": "x", "file_path": "sub", "glob": "*.rs"}),
+        ),
+        (
+            "bash",
+            json!({"command": "ls", "timeout_ms": 2_000}),
+            json!({"command": "ls", "timeout": 2}),
+        ),
+        ("todo_write", todo("subject"), todo("content")),
+    ] {
+        let prepare = |args: &Value| {
+            let prepared = core
+                .registry
+                .find(tool)
+                .unwrap()
+                .prepare(&args.to_string(), &core.cwd);
+            let prepared = prepared.unwrap_or_else(|error| panic!("{tool} {args}: {error}"));
+            (prepared.title, prepared.access)
+        };
+        assert_eq!(prepare(&others), prepare(&ours), "{tool} {others}");
+    }
 }

@@ -86,6 +86,29 @@ const UNSAFE: &[&str] = &[
     "src/vcs/open.rs",
 ];
 
+/// The only files that start a program. Searching, reading and editing do without one, so their answers are
+/// the same whatever is installed.
+const PROGRAMS: &[&str] = &[
+    "src/provider/keys.rs",
+    "src/shell/run.rs",
+    "src/shell/sandbox.rs",
+    "src/shell/watchdog.rs",
+    "src/tools/git_program.rs",
+];
+
+#[test]
+fn programs_are_started_where_it_is_known() {
+    let starting: Vec<String> = files("src", "rs")
+        .iter()
+        .filter(|file| {
+            let code = file.code();
+            code.contains("process::Command") || code.contains("Command::new(")
+        })
+        .map(|file| file.path.clone())
+        .collect();
+    assert_eq!(starting, PROGRAMS);
+}
+
 #[test]
 fn modules_look_downward_only() {
     let mut wrong = Vec::new();

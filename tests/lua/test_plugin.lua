@@ -268,6 +268,37 @@ function M.the_manual_names_every_group_option_key_and_event(t)
   end
 end
 
+-- A window or tab page may have a folder of its own; the agent works in Neovim's.
+function M.the_agent_works_in_the_folder_of_neovim_and_not_of_a_window(t)
+  local fake = require('support.fake_native').new()
+  require('dcode.native').use(fake)
+  local session = require('dcode.session')
+  local own, state = vim.fn.getcwd(-1, -1), session.state
+  for _, cd in ipairs({ 'lcd', 'tcd' }) do
+    session.state = {}
+    vim.cmd.tabnew()
+    vim.cmd[cd](vim.fn.fnameescape(vim.fn.fnamemodify(vim.fn.tempname(), ':h')))
+    local ok, err = pcall(session.ensure)
+    local elsewhere = vim.fn.getcwd()
+    vim.cmd.tabclose()
+    assert(ok, err)
+    assert(elsewhere ~= own, cd)
+    t.eq(own, fake.started.cwd)
+  end
+  session.state = state
+end
+
+-- Advice that no error message can give.
+function M.the_manual_advises_before_it_is_too_late(t)
+  local doc = table.concat(vim.fn.readfile(root .. '/doc/dcode.txt'), '\n'):gsub('%s+', ' ')
+  for _, advice in ipairs({
+    'Look at what an agent made before you publish it, and give it a folder of its own to work in.',
+    'what your provider takes of them is in its documentation',
+  }) do
+    t.eq({ advice, true }, { advice, doc:find(advice, 1, true) ~= nil })
+  end
+end
+
 --- The options that the engine knows, as `:Dcode config` lists them.
 ---@return table<string, true>
 local function engine_options()

@@ -227,6 +227,39 @@ async fn a_line_too_long_for_a_page_is_read_in_parts() {
 }
 
 #[tokio::test]
+async fn a_page_holds_two_mebibytes_and_says_what_follows() {
+    let tools = Tools::new();
+    // With its number and tab a line of 57 characters takes 65 bytes.
+    let line = |n: usize| format!("{n:057}\n");
+    let text = |lines: usize| -> String { (1..=lines).map(line).collect() };
+    let fitting = (2 * 1024 * 1024) / 65;
+    tools.project.file("fits.txt", text(fitting).as_bytes());
+    let whole = tools.read(json!({"path": "fits.txt"})).await.unwrap();
+    assert_eq!(
+        whole.lines().count(),
+        fitting,
+        "nothing is said of a file that is shown whole"
+    );
+    tools.project.file("more.txt", text(40_000).as_bytes());
+    let first = tools.read(json!({"path": "more.txt"})).await.unwrap();
+    assert!(
+        first.len().abs_diff(2 * 1024 * 1024) < 250,
+        "{} bytes",
+        first.len()
+    );
+    let note = first.lines().last().unwrap();
+    assert!(
+        note.starts_with(
+            "(The file has 40000 lines, 2320000 bytes. More follows: go on with start_line=32264"
+        ),
+        "{note}"
+    );
+    let rest = json!({"path": "more.txt", "start_line": 32_265});
+    let rest = tools.read(rest).await.unwrap();
+    assert!(rest.starts_with(&format!(" 32265\t{}", line(32_265))) && rest.contains(" 40000\t"));
+}
+
+#[tokio::test]
 async fn a_range_of_a_huge_file_is_streamed() {
     let tools = Tools::new();
     let line = "é".repeat(49) + "\n";

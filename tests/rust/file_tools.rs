@@ -1,6 +1,6 @@
 //! The tools read_file, write_file, edit_file and ls on a project.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -376,6 +376,23 @@ async fn writing_reports_and_keeps_the_ways_of_the_file() {
             .unwrap_err()
             .contains("names a directory")
     );
+}
+
+#[tokio::test]
+async fn the_owner_of_a_file_stays() {
+    let tools = Tools::new();
+    let path = tools.project.file("a", b"old\n");
+    if std::os::unix::fs::chown(&path, Some(65534), Some(65534)).is_err() {
+        println!("skipped: only root gives files away");
+        return;
+    }
+    let before = std::fs::metadata(&path).unwrap();
+    tools.write("a", "new\n").await.unwrap();
+    tools.edit("a", "new", "newer").await.unwrap();
+    let after = std::fs::metadata(&path).unwrap();
+    assert_eq!((after.uid(), after.gid()), (65534, 65534));
+    assert_eq!(after.mode(), before.mode());
+    assert_eq!(tools.project.bytes("a"), b"newer\n");
 }
 
 #[tokio::test]

@@ -144,6 +144,31 @@ fn a_long_paste_lies_in_a_file_that_the_model_reads_from() {
     );
 }
 
+/// Where nothing else is said, it is the system's folder for temporary files, and nothing stays in it.
+#[test]
+fn what_was_put_aside_lies_outside_the_project_and_goes_with_the_session() {
+    let mut backdrop = Backdrop::new().with(&json!({"permissions": {"bash": {"allow": ["seq *"]}}}));
+    backdrop.setup.as_object_mut().unwrap().remove("artifacts_dir");
+    let mut stage = backdrop.start();
+    let long = stage.call("bash", json!({"command": "seq 5000"}));
+    let (_, file) = long.text.split_once("The whole is in ").unwrap();
+    let file = std::path::PathBuf::from(file.split_once(": read").unwrap().0);
+    let tmp = std::fs::canonicalize(std::env::temp_dir()).unwrap();
+    let uid = rustix::process::getuid().as_raw();
+    let folder = tmp
+        .join(format!("dcode-{uid}"))
+        .join(stage.agent.status().session);
+    assert_eq!(file.parent(), Some(folder.as_path()));
+    assert!(file.is_file());
+    assert_eq!(
+        std::fs::read_dir(&stage.backdrop.root).unwrap().count(),
+        0,
+        "nothing lies in the project"
+    );
+    stage.shutdown(std::time::Duration::from_secs(60));
+    assert!(!folder.exists(), "gone with the session");
+}
+
 /// Whatever may be read outside the project, and whatever walls stand around commands.
 #[test]
 fn what_was_put_aside_can_always_be_read() {
@@ -156,7 +181,7 @@ fn what_was_put_aside_can_always_be_read() {
         let (_, file) = long.text.split_once("The whole is in ").unwrap();
         let file = file.split_once(": read").unwrap().0;
         let beside = stage.backdrop.home.join("x");
-        super::stage::write(&beside, "x\n");
+        write(&beside, "x\n");
         assert_eq!(
             stage.call("read_file", json!({"path": beside})).decision,
             "deny",

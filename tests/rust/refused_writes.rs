@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dcode::backend::{Backend, TransferError, Upload};
 use dcode::fs::atomic;
 use dcode::tools::apply_patch::{ApplyPatch, Args};
 use dcode::tools::tool::Tool;
@@ -83,6 +84,38 @@ fn a_folder_that_takes_no_new_file_leaves_writing_in_place() {
     assert_eq!(std::fs::metadata(&path).unwrap().ino(), inode);
     let error = refused.unwrap_err();
     assert!(error.to_string().contains("permission is denied"), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_not_permitted_is_not_transferred() {
+    if !is_ordinary_user("what_is_not_permitted_is_not_transferred") {
+        return;
+    }
+    let project = Project::new();
+    let secret = project.file("secret", b"old");
+    let mine = project.file("mine", b"old");
+    let fine = project.file("fine", b"old");
+    let closed = project.file("closed/x", b"x").parent().unwrap().to_owned();
+    mode(&secret, 0o200);
+    mode(&mine, 0o444);
+    mode(&closed, 0o555);
+    let upload = |path: &PathBuf| Upload {
+        path: path.clone(),
+        bytes: b"new".to_vec(),
+    };
+    let files = [&mine, &closed.join("new"), &fine].map(upload);
+    let up = project.backend.upload_files(files.to_vec()).await;
+    let down = project
+        .backend
+        .download_files(vec![secret.clone(), fine.clone()])
+        .await;
+    mode(&closed, 0o755);
+    let errors: Vec<_> = up.into_iter().map(|file| file.error).collect();
+    let denied = TransferError::Denied;
+    assert_eq!(errors, [Some(denied.clone()), Some(denied.clone()), None]);
+    let contents: Vec<_> = down.into_iter().map(|file| file.content).collect();
+    assert_eq!(contents, [Err(denied), Ok(b"new".to_vec())]);
+    assert_eq!(project.bytes("mine"), b"old");
 }
 
 /// Nine files of a patch can be written, the tenth cannot: none is.

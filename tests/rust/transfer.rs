@@ -241,6 +241,28 @@ async fn lists_of_files_are_not_put_aside() {
     }
 }
 
+/// Their own limits.
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_and_findings_end_at_their_limit_and_say_so() {
+    let session = Session::new(&json!({}));
+    for n in 0..2_002 {
+        std::fs::File::create(session.project.root.join(format!("{n:04}"))).unwrap();
+    }
+    let (listed, _) = session.call("ls", &json!({})).await;
+    let lines: Vec<&str> = listed.text.lines().collect();
+    assert!(lines[1_999].starts_with("[f] 1999  "), "{}", lines[1_999]);
+    assert_eq!(
+        lines[2_000..],
+        ["(2 more entries; use glob with a pattern to see them)"]
+    );
+
+    let long = "needle ".to_owned() + &"x".repeat(300) + "\n";
+    session.project.file("long", long.repeat(200).as_bytes());
+    let (found, _) = session.call("grep", &json!({"pattern": "needle"})).await;
+    assert!(found.text.len() < 50 * 1024, "{} bytes", found.text.len());
+    assert!(found.text.contains("not all are shown"), "{}", found.text);
+}
+
 /// Offloaded files are private.
 #[test]
 fn a_folder_is_made_private_for_uploads() {

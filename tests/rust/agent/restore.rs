@@ -238,6 +238,44 @@ fn files_changed_comes_once_a_call_that_changed_some() {
     assert_eq!(stage.files_changed()[2..], [vec![a, b]]);
 }
 
+/// A view of the files that is kept from these events misses nothing.
+#[test]
+fn every_tool_that_changes_files_says_which_and_once() {
+    let permissions = json!({"bash": {"allow": ["touch *"]}});
+    let mut stage = Backdrop::new()
+        .with(&json!({ "permissions": permissions }))
+        .file("a", "1\n")
+        .file("b", "1\n")
+        .start();
+    let patch = "*** Begin Patch\n*** Update File: b\n*** Move to: c\n*** End Patch";
+    let steps: [(&str, Value, &[&str]); 6] = [
+        ("read_file", json!({"path": "a"}), &[]),
+        ("write_file", json!({"path": "n", "content": "n\n"}), &["n"]),
+        (
+            "edit_file",
+            json!({"path": "a", "old_string": "1", "new_string": "2"}),
+            &["a"],
+        ),
+        ("apply_patch", json!({"patchText": patch}), &["b", "c"]),
+        ("delete", json!({"path": "n"}), &["n"]),
+        ("bash", json!({"command": "touch made"}), &["made"]),
+    ];
+    for (tool, args, paths) in steps {
+        let before = stage.files_changed().len();
+        stage.turn("work", [call(tool, args), Say::say("done")]);
+        assert_eq!(stage.last_done().outcome, Outcome::Ok, "{tool}");
+        let mut told = stage.files_changed().split_off(before);
+        told.iter_mut().for_each(|paths| paths.sort());
+        let expected: Vec<_> = paths.iter().map(|name| stage.path(name)).collect();
+        let expected = if expected.is_empty() {
+            vec![]
+        } else {
+            vec![expected]
+        };
+        assert_eq!(told, expected, "{tool}");
+    }
+}
+
 #[test]
 fn hunks_of_a_closed_file_are_rejected_one_by_one() {
     let mut stage = Backdrop::new().file("a", "1\n2\n3\n4\n5\n").start();
